@@ -44,6 +44,35 @@ like $text, qr/^127\.0\.0\.1:\d+ +\S+ +writer +semi-sync, 1 replica +\S*rpl_semi
 like $text, qr/^127\.0\.0\.1:\d+ +\S+ +replica +replica, \d+ s behind +read-only$/m, '... and so is the replica';
 $admin->make_tenant('acme');
 
+subtest 'the only replica is lost' => sub {
+    $servers->sql(2, 'STOP SLAVE IO_THREAD');
+    ok Tenure::Instance::wait_until(sub { status() == 1 }), 'status says by its exit code that nothing can be written' or diag $text;
+    like $text, qr/ +writer +semi-sync, 0 replicas +no replica is connected: all writes wait$/m, '... and in words';
+    my $waiting = q(SELECT COUNT(*) FROM information_schema.processlist WHERE state = 'Waiting for semi-sync ACK from slave');
+    my $replace_workers = sub {
+        my %before = map { $_ => 1 } Tenure::Instance::children_of($instance->master_pid('admin'));
+        kill 'HUP', $instance->master_pid('admin');
+        return Tenure::Instance::wait_until(sub { !grep { $before{$_} } Tenure::Instance::children_of($instance->master_pid('admin')) });
+    };
+    ok $replace_workers->(), 'there are new workers';
+    is $admin->get("$path/none")->status, 503, 'which can\'t connect' for 1 .. 20;
+    cmp_ok $servers->value(1, $waiting), '<=', 8, '... and leave no session behind with each try';
+    is +($instance->manage('token', 'list'))[0], 75, 'neither can a command';
+    $servers->sql(1, 'SET GLOBAL rpl_semi_sync_master_enabled = OFF');
+    ok served(), 'the operator lets writes go on without a receipt';
+    $servers->sql(1, 'SET GLOBAL rpl_semi_sync_master_enabled = ON');
+    $servers->sql(2, 'START SLAVE IO_THREAD');
+    ok Tenure::Instance::wait_until(sub { status() == 0 }), 'the replica is back' or diag $text;
+    ok served(), '... and all goes on';
+    $servers->freeze(2);
+    ok $replace_workers->(), 'it hangs, and there are new workers';
+    is $admin->get("$path/none")->status, 503, 'whose first transaction gets no receipt' for 1 .. 3;
+    cmp_ok $servers->value(1, $waiting), '<=', 8, '... and whose sessions are ended';
+    $servers->thaw(2);
+    ok Tenure::Instance::wait_until(sub { status() == 0 }), 'it is back' or diag $text;
+    ok served(), '... and all goes on';
+};
+
 subtest 'what is refused, with all reasons' => sub {
     my $primary = $servers->value(1, 'SELECT @@gtid_binlog_pos');
     $servers->sql(2, "SET sql_log_bin = 0; STOP SLAVE SQL_THREAD; REVOKE RELOAD ON *.* FROM operator\@'%'");
@@ -104,6 +133,10 @@ subtest 'the earlier primary returns, and takes changes' => sub {
     is $failed, 0, 'writes are done';
     is $servers->value(1, 'SELECT @@gtid_binlog_pos'), $position, '... and none by the earlier primary';
     is $servers->value(2, q(SELECT COUNT(*) FROM resources WHERE name LIKE 'back%'), 'tenure'), 20, '... but all by the new one';
+    $servers->freeze(2);
+    is +($instance->manage('token', 'create', '--tenant', 'acme', '--role', 'reader', '--user', 'ann'))[0], 75, 'while the new one hangs, tenure-manage does not use the earlier one';
+    $servers->thaw(2);
+    is $servers->value(1, 'SELECT @@gtid_binlog_pos'), $position, '... which takes no change of it';
     is status(), 1, 'status says so by its exit code';
     like $text, qr/it takes changes, and is not the writer: SET GLOBAL read_only = ON/, '... and in words';
     my ($one, $two) = map { quotemeta $servers->value($_, 'SELECT CONCAT(@@hostname, ":", @@port)') } 1, 2;

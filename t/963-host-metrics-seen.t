@@ -82,4 +82,22 @@ $admin->delete('/v2.0/dest/namespaces/n');
 becomes('tenure_namespaces_deleting', is_equal(1), 'one that is being deleted');
 kill CONT => @stop;
 becomes('tenure_namespaces_deleting', is_equal(0), 'it is gone');
+
+# While the host service waits for an answer, what it saw last is forgotten.
+subtest 'a database that hangs' => sub {
+    my $dir = $instance->dir;
+    chomp(my $short = Tenure::Instance::read_file("$dir/run/short"));
+    my $folder = $instance->env('TENURE_DB_SOCKET') =~ s{/[^/]*\z}{}r;
+    my ($database) = Tenure::Instance::read_file("$folder/mysql.pid") =~ /(\d+)/;
+    my $text = '';
+    kill STOP => $database;
+    sleep 6; # it looks every five seconds
+    unlink map { glob "$_/shared/shared-v*" } $dir, $short;
+    ok Tenure::Instance::wait_until(sub { $text = ($instance->manage('status'))[1]; $text =~ /^database +the host service waits for its first answer$/m }, 30),
+        'status says what it waits for' or diag $text;
+    like $text, qr/^host service +process \d+$/m, '... and that it runs';
+    unlike $text, qr/no host service runs/, '... in every line';
+    kill CONT => $database;
+    ok Tenure::Instance::wait_until(sub { $text = ($instance->manage('status'))[1]; $text =~ /^database +answers/m }, 60), 'the database answers again' or diag $text;
+};
 done_testing;

@@ -29,6 +29,14 @@ SET STATEMENT wsrep_sync_wait = 7 FOR {writer_role};
 -- @out read_only int
 SELECT {cluster_read_only} AS read_only;
 
+-- Does a primary without Galera commit nothing, since it waits for a replica's receipt and none is connected?
+-- @statement writer_stands_still
+-- @out stands_still int
+-- @scans information_schema has no index
+SELECT CAST(COUNT(*) = 2 AS SIGNED) AS stands_still FROM information_schema.GLOBAL_STATUS
+WHERE (VARIABLE_NAME = 'RPL_SEMI_SYNC_MASTER_STATUS' AND VARIABLE_VALUE = 'ON')
+OR (VARIABLE_NAME = 'RPL_SEMI_SYNC_MASTER_CLIENTS' AND VARIABLE_VALUE = '0');
+
 -- The first statement of each transaction that writes. No row: another node is the writer by now, or none is. What it writes is the
 -- connection's own, even where two share a slot, so that the next statement knows it again.
 -- @statement writer_fence

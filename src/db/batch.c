@@ -271,7 +271,15 @@ static enum db_result take_slot(struct db *db)
 	bool proves = db->unproven;
 	struct pool *pool = pool_new_or_end();
 	enum txn_state state = db->state;
+	unsigned answer_s = db->answer_s;
+	size_t host = db->host;
+	uint64_t session = mysql_thread_id(db->mysql);
+	int64_t begun_us = clock_tick_us();
 
+	// A primary whose replica has just vanished waits for its receipt without end. Each process would leave a session there with every
+	// try, until the server has no more connections.
+	if (proves)
+		db->answer_s = db_conn_answer_s(db->settings);
 	struct db_call calls[] = { { .query = &sql_writer_slot_take_query }, { .query = &sql_writer_slot_taken_query } };
 	db->state = TXN_OUTSIDE;
 	db->unproven = false;
@@ -290,8 +298,14 @@ static enum db_result take_slot(struct db *db)
 			result = db_writer_lost(db);
 	}
 	db->state = state;
+	bool hangs = proves && result == DB_LOST && clock_tick_us() - begun_us >= db->answer_s * INT64_C(1000000);
+	db->answer_s = answer_s;
 	if (result != DB_OK)
 		db_conn_drop(db);
+	if (hangs) {
+		db_writer_hangs(db, host);
+		db_writer_end(db, host, session);
+	}
 	pool_free(&pool);
 	return result == DB_OK ? DB_OK : DB_LOST;
 }

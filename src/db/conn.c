@@ -4,6 +4,8 @@
 
 #include <errmsg.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -16,6 +18,9 @@
 #include "sql/session.h"
 
 enum { FIRST_PAUSE_US = 10000, LAST_PAUSE_US = 500000, CLUSTER_PAUSE_US = 80000, HANG_FIRST_S = 1, HANG_S = 2 };
+// Of connections over TCP: an idle one is probed after KEEP_IDLE_S and every KEEP_PROBE_S, and lost after KEEP_PROBES without an answer; bytes that
+// the server's system does not acknowledge lose it after UNSENT_S.
+enum { KEEP_IDLE_S = 30, KEEP_PROBE_S = 10, KEEP_PROBES = 3, UNSENT_S = 30 };
 
 // ---- hosts
 
@@ -157,10 +162,15 @@ static unsigned connect_timeout(const struct db *db)
 	return db->clustered && seconds > most ? most : seconds;
 }
 
-// tenure-manage (admin) has no read timeout, since altering and copying tables takes long.
+// 0: none. tenure-manage (admin) has none, since altering and copying tables takes long.
+static unsigned read_timeout(const struct db *db)
+{
+	return db_is_operator(db) && !db->node ? 0 : db->settings->read_timeout;
+}
+
 static void set_options(struct db *db, MYSQL *mysql, bool tcp)
 {
-	unsigned connect = connect_timeout(db), read = db_is_operator(db) && !db->node ? 0 : db->settings->read_timeout, off = 0;
+	unsigned connect = connect_timeout(db), read = read_timeout(db), off = 0;
 
 	(void)mysql_options(mysql, MYSQL_SET_CHARSET_NAME, "utf8mb4");
 	(void)mysql_options(mysql, MYSQL_OPT_CONNECT_TIMEOUT, &connect);
@@ -242,10 +252,12 @@ static enum db_result set_session(struct db *db)
 		db->settings->lock_wait);
 
 	// Locks of tables, and the global read lock, have a timeout of their own, by default a day: COMMIT waits for the latter, too.
-	// A process that is stopped amid a transaction holds up the change log's horizon (registry/log/horizon.h) for idle_write at most.
+	// A process that is stopped amid a transaction, or whose host vanished, keeps locks and holds up the change log's horizon
+	// (registry/log/horizon.h) for idle_write at most. To the server, a transaction that has only locked rows is one that reads.
 	if (!db_is_operator(db))
-		n += snprintf(sql + n, sizeof(sql) - (size_t)n, ", SESSION lock_wait_timeout = %u, SESSION idle_write_transaction_timeout = %u",
-			db->settings->lock_wait, db->settings->idle_write);
+		n += snprintf(sql + n, sizeof(sql) - (size_t)n, ", SESSION lock_wait_timeout = %u, SESSION idle_write_transaction_timeout = %u,"
+			" SESSION idle_readonly_transaction_timeout = %u", db->settings->lock_wait, db->settings->idle_write,
+			db->may_idle ? 0 : db->settings->idle_write);
 	assert(n > 0 && (size_t)n < sizeof(sql));
 	db->autocommit = true;
 	return query(db, sql, (size_t)n, db->clustered ? db_writer_answers : db_writer_await);
@@ -263,6 +275,23 @@ static enum db_result set_foreign_session(struct db *db)
 	db->autocommit = true;
 	enum db_result result = db_conn_query(db, names, strlen(names));
 	return result == DB_OK ? db_conn_query(db, isolation, strlen(isolation)) : result;
+}
+
+// A firewall may forget an idle connection, and a host may vanish, without a word. So an idle connection is probed, which also keeps a firewall
+// from forgetting it, and the next statement after a loss fails at once and is run again. What is cut off amid a statement is lost within half of
+// read_timeout, so that there is time to run it again. That is no less than what a server may need that reads nothing while it works on the
+// statements before: a window that stays closed counts like bytes that are not acknowledged.
+static void watch_network(const struct db *db, int fd)
+{
+	const int on = 1, idle = KEEP_IDLE_S, probe = KEEP_PROBE_S, probes = KEEP_PROBES;
+	unsigned half = (read_timeout(db) + 1) / 2, unsent_ms = (half < UNSENT_S ? half : UNSENT_S) * 1000; // 0: the system's own limit
+
+	// What can't be set is not worth a connection.
+	(void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &probe, sizeof(probe));
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof(probes));
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unsent_ms, sizeof(unsent_ms));
 }
 
 static enum db_result connect_host(struct db *db, const struct db_host *host)
@@ -287,6 +316,8 @@ static enum db_result connect_host(struct db *db, const struct db_host *host)
 			NULL);
 	}
 	(void)fcntl(mysql_get_socket(mysql), F_SETFD, FD_CLOEXEC);
+	if (name != NULL)
+		watch_network(db, mysql_get_socket(mysql));
 	db->mysql = mysql;
 	db->max_packet = 0;
 	// What the last server was is not said of this one: that another has a later epoch than that one does not mean that this one hangs.
@@ -308,11 +339,11 @@ static enum db_result find_writer(struct db *db, char refused[DB_ERROR_BYTES])
 }
 
 // Tries each host once, first the one that served last: after a COMMIT whose answer was lost, only that host surely knows whether
-// it happened.
-static enum db_result connect_once(struct db *db)
+// it happened. *all_refuse: each of them refuses the login.
+static enum db_result connect_once(struct db *db, bool *all_refuse)
 {
 	enum db_result worst = DB_LOST;
-	size_t first = db->host;
+	size_t first = db->host, n_refuse = 0;
 	char refused[DB_ERROR_BYTES] = ""; // why a server that answers is not used, which says more than that another one does not answer
 
 	assert(db->mysql == NULL && db->n_hosts > 0 && db->host < db->n_hosts);
@@ -324,6 +355,7 @@ static enum db_result connect_once(struct db *db)
 		db->host = at;
 		enum db_result result = connect_host(db, &db->hosts[at]);
 
+		n_refuse += result == DB_LOST && db_error_refuses_login(db->error_number);
 		bool hung = result == DB_LOST && clock_tick_us() - begun_us >= connect_timeout(db) * INT64_C(900000);
 		if (hung && db->hosts[at].hung)
 			db_writer_hangs(db, at);
@@ -339,6 +371,7 @@ static enum db_result connect_once(struct db *db)
 		if (result != DB_LOST)
 			worst = DB_ERROR;
 	}
+	*all_refuse = n_refuse == db->n_hosts;
 	if (refused[0] != '\0' && worst == DB_LOST) {
 		memcpy(db->error, refused, sizeof(refused));
 		db->error_number = 0;
@@ -356,13 +389,14 @@ enum db_result db_conn_ensure(struct db *db)
 	if (db->mysql != NULL)
 		return DB_OK;
 	for (;;) {
-		enum db_result result = connect_once(db);
+		bool all_refuse = false;
+		enum db_result result = connect_once(db, &all_refuse);
 
 		if (result == DB_OK)
 			db->away = false;
 		if (result != DB_LOST)
 			return result;
-		if (db->away || clock_tick_us() >= end) {
+		if (db->away || all_refuse || clock_tick_us() >= end) {
 			db->away = true; // the requests that follow do not wait as long
 			return DB_LOST;
 		}
@@ -378,6 +412,11 @@ void db_conn_drop(struct db *db)
 	mysql_close(db->mysql);
 	db->mysql = NULL;
 	stmt_cache_clear(&db->cache);
+}
+
+unsigned db_conn_answer_s(const struct db_settings *settings)
+{
+	return settings->lock_wait < settings->read_timeout ? settings->lock_wait + 1 : settings->read_timeout;
 }
 
 enum db_result db_conn_query(struct db *db, const char *sql, size_t n)
@@ -420,6 +459,12 @@ struct db *db_open_node(const struct db_settings *settings, size_t index, enum d
 	db->node = true;
 	keep_host(db, index);
 	return db;
+}
+
+void db_may_idle(struct db *db)
+{
+	assert(db->mysql == NULL);
+	db->may_idle = true;
 }
 
 struct db *db_open_foreign(const struct db_settings *settings)

@@ -77,6 +77,9 @@ struct db *db_open(const struct db_settings *settings, enum db_account account);
 // The same to the database of another service, on a MariaDB or MySQL server. Its session has the server's own default collation
 // and no timeout of idle transactions; transactions of mode DB_WRITE are SERIALIZABLE: what they have read stays as it is.
 struct db *db_open_foreign(const struct db_settings *settings);
+// From its next connection on, a transaction of this handle that has written nothing may be idle for as long as the server says: for a tool that works
+// on something else meanwhile, as with a snapshot of what it copies. Those of other handles are rolled back after settings->idle_write.
+void db_may_idle(struct db *db);
 // The number of servers in settings->host, and the text of one of them, which lives as long as settings.
 size_t db_hosts(const struct db_settings *settings);
 // Can text be an item of settings->host: HOST or HOST:PORT, with an IPv6 address in [ and ]? A malformed port makes it none.
@@ -90,7 +93,7 @@ struct db *db_open_node(const struct db_settings *settings, size_t index, enum d
 // any read of the earlier writer may count.
 enum { DB_LEASE_MS = 250, DB_VACANCY_MS = DB_LEASE_MS + 150 };
 void db_close(struct db **db);
-// Connects now if needed. DB_OK, DB_LOST (no server answers, or TLS fails; db_error says why) or DB_ERROR (wrong password, unknown schema).
+// Connects now if needed. DB_OK, DB_LOST (no server answers, TLS fails, or the login is refused; db_error says why) or DB_ERROR (unknown schema).
 enum db_result db_connect(struct db *db);
 
 // From here on the handle knows which writer the processes of this host have last seen (db/writer.c). host must outlive it; NULL: none.
@@ -112,6 +115,9 @@ void db_set_log(struct db *db, const struct db_log *log);
 const char *db_reason(const struct db *db);
 // Text of the last failure, for logs and tools, never for clients.
 const char *db_error(const struct db *db);
+
+// Was the last failure that a server refused the login: user, password, address, or right to the database?
+bool db_is_refused(const struct db *db);
 
 // Number of connections so far: if it has grown, the server may have crashed since an earlier read.
 uint64_t db_sessions(const struct db *db);
@@ -195,6 +201,7 @@ enum db_verdict { DB_COMMIT, DB_ROLLBACK };
 // nothing each time). A write transaction's BEGIN travels with its first statement.
 // A connection lost during COMMIT leaves the outcome open: after reconnecting, a locking read of the log (db_set_log) for
 // request_id tells what happened, so a writing fn must have left a row there with that id, or have changed nothing.
+// That is tried anew during twice settings->lock_wait at most.
 // request_id NULL, or no log: nobody looks, and the outcome of such a COMMIT stays unknown (DB_LOST, db_txn_uncertain()).
 //   DB_OK     committed, or rolled back because fn said so
 //   DB_LOST   the database is away, or the transaction was beaten settings->retries times: nothing happened, unless

@@ -104,6 +104,7 @@ struct db {
 	const struct db_settings *settings;
 	enum db_account account;
 	bool foreign; // db_open_foreign()
+	bool may_idle; // db_may_idle()
 	MYSQL *mysql; // NULL: not connected
 	struct stmt_cache cache;
 	struct db_host hosts[DB_MAX_HOSTS];
@@ -124,7 +125,7 @@ struct db {
 	int64_t confirmed_us;  // clock_tick_us() at which the server was certainly the writer of that epoch
 	// The reader, which is the server settings->read_from (reader.c).
 	struct db *reader;     // NULL: none was needed yet
-	unsigned answer_s;     // in the reader's own handle: the longest wait for an answer; 0: settings->read_timeout is
+	unsigned answer_s;     // seconds: the longest wait for an answer; 0: settings->read_timeout is
 	struct db_settings *reader_settings;
 	uint64_t reader_sessions; // reader->sessions when reader_galera was read
 	bool reader_galera;       // the reader is a node of Galera
@@ -190,6 +191,9 @@ enum db_result db_conn_query(struct db *db, const char *sql, size_t n);
 // Reads the answer of a statement that was sent by mysql_send_query(), and drops its rows. False: mysql_errno() says why.
 bool db_conn_skip_answer(struct db *db);
 
+// The longest wait, in seconds, for the answer of a small statement: the server ends one that waits for a lock before.
+unsigned db_conn_answer_s(const struct db_settings *settings);
+
 // ---- script.c
 
 // For a text of statements, which have no fence: connects if needed, takes the session out of the last transaction, and on a cluster asks the
@@ -219,12 +223,14 @@ enum db_result db_writer_lost(struct db *db);
 // lost afterwards: DB_OK if what was read is the writer's state. DB_LOST: it may be older, and the connection was closed.
 enum db_result db_writer_confirm(struct db *db);
 // Waits for the first byte of an answer of the writer, or of a handle with answer_s; call it only when the library has read nothing of it
-// (db_connector_has_more()). False: the server hangs and another one is the writer, or nothing came within settings->read_timeout (a handle of the
-// operator's waits longer) or answer_s; the connection was closed.
+// (db_connector_has_more()). False: the server hangs and another one is the writer, or nothing came within answer_s, or else settings->read_timeout
+// (a handle of the operator's waits longer); the connection was closed.
 bool db_writer_await(struct db *db);
 // The same for an answer that does not depend on locks, and for some seconds at most where the server is not known to be the writer. False: it
 // does not come; the connection was closed.
 bool db_writer_answers(struct db *db);
+// Ends the statement of a session on that host whose connection was given up: the server does not notice that while the statement waits.
+void db_writer_end(const struct db *db, size_t host, uint64_t session);
 // That host does not answer: on a cluster, others are tried in the next seconds.
 void db_writer_hangs(struct db *db, size_t host);
 // That host has said that it does not serve. On a cluster, others are tried in the next second: a node that is being stopped accepts
@@ -286,6 +292,8 @@ bool db_error_lacks_table(unsigned number);
 bool db_error_is_rollback(unsigned number);
 // An answer to COMMIT: the transaction may have been committed, on whatever connection.
 bool db_error_is_unsure(unsigned number);
+// The server refuses the login, until an operator changes the account or the configuration.
+bool db_error_refuses_login(unsigned number);
 // Keeps the text for db_error(), logs it once (values never), drops a lost connection. query NULL: none.
 enum db_result db_error_note(struct db *db, unsigned number, const char *message, const struct db_query *query);
 

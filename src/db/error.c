@@ -22,6 +22,7 @@ static const char no_room[] =
 	"the database has no room left on a disk or in a table: nothing was changed, and an operator has to make room";
 static const char no_memory[] = "the database is short of memory: nothing was changed";
 static const char read_only[] = "the database takes no changes at the moment: it is read-only";
+static const char no_entry[] = "the database does not let the service in, and an operator has to repair that";
 static const char crowded[] = "the database has as many connections as it takes";
 static const char too_many_statements[] = "the database has as many prepared statements as it takes";
 
@@ -76,7 +77,13 @@ static const struct error_row rows[] = {
 	{ 1053, DB_LOST, false, NULL }, // shutdown in progress
 	{ 1077, DB_LOST, false, NULL }, // normal shutdown
 	{ 1129, DB_LOST, false, NULL }, // host blocked
-	{ 1130, DB_ERROR, false, NULL }, // host not allowed
+	// Amid a login these are DB_LOST: db_error_note().
+	{ 1044, DB_ERROR, false, no_entry }, // no right to the database
+	{ 1045, DB_ERROR, false, no_entry }, // wrong user or password
+	{ 1130, DB_ERROR, false, no_entry }, // host not allowed
+	{ 1698, DB_ERROR, false, no_entry }, // wrong user or password, of a plugin
+	{ 4150, DB_ERROR, false, no_entry }, // too many wrong passwords
+	{ 4151, DB_ERROR, false, no_entry }, // the account was locked
 	{ 1158, DB_LOST, false, NULL }, // network
 	{ 1159, DB_LOST, false, NULL }, // network
 	{ 1160, DB_LOST, false, NULL }, // network
@@ -157,6 +164,18 @@ const char *db_reason(const struct db *db)
 	return db->error_number != 0 && says_no_room(db->error) ? no_room : NULL;
 }
 
+bool db_error_refuses_login(unsigned number)
+{
+	const struct error_row *row = find(number);
+
+	return row != NULL && row->reason == no_entry;
+}
+
+bool db_is_refused(const struct db *db)
+{
+	return db_error_refuses_login(db->error_number);
+}
+
 bool db_error_is_stale(unsigned number)
 {
 	return number == 1243 || number == 1615;
@@ -224,6 +243,8 @@ static void log_failure(struct db *db, unsigned number, enum db_result result, c
 		log_info("database: %u %s%s%s", number, text, in, sql);
 	else if (result == DB_LOST && (db->probes || was_logged_lately(db, number)))
 		log_debug("database: connection lost: %u %s%s%s", number, text, in, sql);
+	else if (result == DB_LOST && db_error_refuses_login(number))
+		log_error("database: the login is refused: %u %s", number, text);
 	else if (result == DB_LOST)
 		log_warning("database: connection lost: %u %s%s%s", number, text, in, sql);
 	else
@@ -252,6 +273,8 @@ enum db_result db_error_note(struct db *db, unsigned number, const char *message
 		result = DB_RETRY;
 	if ((find(number) == NULL && says_no_room(message)) || stays_read_only(db, find(number)))
 		result = DB_FULL;
+	if (db->mysql == NULL && db_error_refuses_login(number))
+		result = DB_LOST; // nothing was begun, and as soon as an operator has repaired it, the same is done
 	db->schema_errors += is_of_schema(number);
 	db->error_number = number;
 	(void)snprintf(db->error, sizeof(db->error), "%u %s", number, message);

@@ -122,8 +122,8 @@ static const struct setting db_rows[] = {
 	DATABASE("lock_wait", SECONDS, lock_wait, "5", 1, SETTING_HOUR, NULL,
 		"Longest time a statement waits for a lock; then its transaction is retried."),
 	DATABASE("idle_write_timeout", SECONDS, idle_write, "10", 1, SETTING_HOUR, NULL,
-		"The database rolls back a transaction that has written and then sent nothing for this long (a stopped "
-		"process)."),
+		"The database rolls back a transaction that has locked or written and then sent nothing for this long (a "
+		"stopped process)."),
 	DATABASE("retries", NUMBER, retries, "10", 0, 1000, NULL,
 		"How often a transaction is retried after a deadlock, a lock timeout or a lost connection."),
 	TENURE("sql_dir", TEXT, sql_dir, TENURE_DATADIR "/tenure/sql", 1, SETTING_TEXT_MAX, NULL,

@@ -26,7 +26,7 @@ struct db_settings {
 	unsigned connect_timeout; // seconds, for one host
 	unsigned read_timeout;    // seconds: longest wait for a statement
 	unsigned lock_wait;       // seconds: longest wait of a statement for a lock of a row or a table, or the global read lock
-	unsigned idle_write;      // seconds after which the database ends an idle transaction that has written
+	unsigned idle_write;      // seconds after which the database ends an idle transaction
 	unsigned retries;         // how often a transaction is run again
 	const char *sql_dir;      // folder of the schema's files
 };

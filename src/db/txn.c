@@ -175,6 +175,25 @@ static enum db_result find_own_change(struct db *db, const struct uuid *request_
 	return result;
 }
 
+// Asks the log until it answers. The request has waited for COMMIT already, and the times of the tries must not add up to that. So no try begins
+// later than twice lock_wait after the first one, and an answer is waited for as long as the log's query may wait for a lock, and a second more.
+static enum db_result ask_log(struct db *db, const struct uuid *request_id, bool *happened)
+{
+	const struct db_settings *settings = db->settings;
+	int64_t end_us = clock_tick_us() + 2 * settings->lock_wait * INT64_C(1000000);
+	enum db_result result = DB_LOST;
+
+	assert(db->answer_s == 0);
+	db->answer_s = db_conn_answer_s(settings);
+	for (unsigned i = 0; i <= settings->retries && (i == 0 || clock_tick_us() < end_us); i++) {
+		result = find_own_change(db, request_id, happened);
+		if (result == DB_OK || result == DB_ERROR || db->away)
+			break;
+	}
+	db->answer_s = 0;
+	return result;
+}
+
 // The connection was lost during COMMIT. DB_OK: it happened. DB_RETRY: it did not.
 static enum db_result learn_outcome(struct db *db, const struct uuid *request_id)
 {
@@ -184,13 +203,8 @@ static enum db_result learn_outcome(struct db *db, const struct uuid *request_id
 	assert(db->mode == DB_WRITE && db->mysql == NULL); // the connection is gone, and COMMIT was sent through it
 	db->state = TXN_OUTSIDE;
 	db->failure = DB_OK;
-	if (request_id != NULL && db->log != NULL) {
-		for (unsigned i = 0; i <= db->settings->retries; i++) {
-			result = find_own_change(db, request_id, &happened);
-			if (result == DB_OK || result == DB_ERROR || db->away)
-				break;
-		}
-	}
+	if (request_id != NULL && db->log != NULL)
+		result = ask_log(db, request_id, &happened);
 	if (result == DB_OK) {
 		log_info("database: the transaction whose COMMIT was lost %s", happened ? "happened" : "did not happen");
 		db->commit_lost = !happened;

@@ -119,19 +119,16 @@ static enum db_result ask_role(struct db *db, const struct db_query *query, stru
 	return db_error_note(db, mysql_errno(db->mysql), mysql_error(db->mysql), query);
 }
 
-// Of a server that has no row of the writer: the schema must not be made on a replica.
-static bool is_read_only(struct db *db)
+// Asks the connected server a question of one number. False: it is 0, or there is no answer.
+static bool says_yes(struct db *db, const struct db_query *query)
 {
-	const struct db_query *query = &sql_writer_read_only_query;
-
-	db->round_trips++;
-	MYSQL_RES *result = mysql_real_query(db->mysql, query->sql, (unsigned long)strlen(query->sql)) == 0 ? mysql_store_result(db->mysql) : NULL;
+	MYSQL_RES *result = ask(db, query);
 	MYSQL_ROW row = result != NULL ? mysql_fetch_row(result) : NULL;
-	bool is = row != NULL && number_of(row[0]) != 0;
+	bool yes = row != NULL && number_of(row[0]) != 0;
 
 	if (result != NULL)
 		mysql_free_result(result);
-	return is;
+	return yes;
 }
 
 // Keeps why this server is not used, and leaves it.
@@ -238,6 +235,13 @@ void db_join(struct db *db, const struct shared *host)
 // (doc/cluster.md, "Primary and replica").
 static enum db_result check_epoch(struct db *db, const struct role *role)
 {
+	// Without a replica that transaction would wait for ever, and keep a session of the server.
+	if (says_yes(db, &sql_writer_stands_still_query)) {
+		db_writer_refuses(db, db->host);
+		return leave(db, "%s commits nothing: it waits for a replica's receipt, and no replica is connected", role->me);
+	}
+	if (db->mysql == NULL)
+		return DB_LOST;
 	uint64_t before = db->shared == NULL ? 0 : atomic_load(shared_epoch(db)), known = remembered_epoch(db);
 	const struct others others = ask_others(db);
 	// Asking takes seconds if one of them hangs: what another process has found meanwhile is later than some of the answers.
@@ -286,8 +290,10 @@ enum db_result db_writer_find(struct db *db)
 		result = judge(db, &role);
 	else if (result == DB_OK && !db_is_operator(db))
 		result = leave(db, "the schema is older than this program: run `tenure-manage db upgrade`");
-	else if (result == DB_OK && is_read_only(db))
+	else if (result == DB_OK && says_yes(db, &sql_writer_read_only_query)) // the schema must not be made on a replica
 		result = leave(db, "it takes no changes: it is read-only");
+	if (result == DB_OK && db->mysql == NULL)
+		result = DB_LOST;
 	if (result == DB_OK)
 		db->confirmed_us = asked_us;
 	return result;
@@ -399,11 +405,11 @@ bool db_writer_await(struct db *db)
 {
 	if (db->mysql == NULL)
 		return true;
-	if (db->answer_s > 0)
-		return answers_within(db, db->answer_s);
 	if (!db->fenced)
-		return true;
-	int64_t end_us = db_is_operator(db) ? INT64_MAX / 2 : clock_tick_us() + db->settings->read_timeout * INT64_C(1000000);
+		return db->answer_s == 0 || answers_within(db, db->answer_s);
+	unsigned longest_s = db->answer_s > 0 ? db->answer_s : db->settings->read_timeout;
+	bool for_ever = db->answer_s == 0 && db_is_operator(db);
+	int64_t end_us = for_ever ? INT64_MAX / 2 : clock_tick_us() + longest_s * INT64_C(1000000);
 	for (int wait_ms = SILENCE_MS;; wait_ms = wait_ms * 2 < SILENCES_MS ? wait_ms * 2 : SILENCES_MS) {
 		int64_t left_ms = (end_us - clock_tick_us() + 999) / 1000;
 		int n = wait_for_byte(db, left_ms < wait_ms ? left_ms : wait_ms);
@@ -418,6 +424,20 @@ bool db_writer_await(struct db *db)
 	db_writer_hangs(db, db->host);
 	(void)db_error_note(db, CR_SERVER_LOST, "the server does not answer, and another is the writer by now", NULL);
 	return false;
+}
+
+void db_writer_end(const struct db *db, size_t host, uint64_t session)
+{
+	struct db_settings settings = *db->settings;
+	const struct sql_session_interrupt in = { .id = session };
+
+	assert(db->mysql == NULL && host < db->n_hosts);
+	settings.connect_timeout = settings.read_timeout = ASK_S;
+	struct db *other = db_open_node(&settings, db->hosts[host].index, db->account);
+	other->probes = true;
+	if (db_connect(other) == DB_OK)
+		(void)sql_session_interrupt_run(other, NULL, &in, NULL);
+	db_close(&other);
 }
 
 void db_writer_hangs(struct db *db, size_t host)

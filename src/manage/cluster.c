@@ -131,7 +131,7 @@ int command_cluster_status(struct manage *manage)
 		manage_fail(0, "no node answers that is in the primary component and has the schema");
 	} else {
 		size_t at = cluster_find(cluster, writer->node);
-		bool serves = at < cluster->n && cluster_is_usable(&cluster->nodes[at]);
+		bool serves = at < cluster->n && cluster_is_usable(&cluster->nodes[at]) && !cluster->nodes[at].replication.stands_still;
 
 		printf("\nwriter  %.*s\nepoch   %llu\nreason  %.*s\n", STR_ARG(writer->node.n > 0 ? writer->node : STR("none")),
 			(unsigned long long)writer->epoch, STR_ARG(writer->reason));

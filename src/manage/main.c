@@ -8,7 +8,9 @@
 #include "base/descriptors.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/shared.h"
 #include "manage/commands.h"
+#include "server/setup/host.h"
 #include "settings/settings.h"
 
 // The Makefile defines these two.
@@ -332,7 +334,9 @@ static int open_database(struct manage *manage)
 	manage->patient = *db_settings(manage->config);
 	manage->patient.read_timeout = PATIENCE_S;
 	// What takes longer than a request may, such as a dump, is begun anew as well if its connection is lost.
-	manage->db = db_open(&manage->patient, manage->command->needs == NEEDS_WRITER ? DB_APPLICATION : DB_OPERATOR);
+	manage->host = host_shared_attach(manage->config);
+	manage->db = manage_db_open(manage, &manage->patient, manage->command->needs == NEEDS_WRITER ? DB_APPLICATION : DB_OPERATOR);
+	db_may_idle(manage->db);
 	enum db_result result = db_connect(manage->db);
 	if (result == DB_OK)
 		return EX_OK;
@@ -350,6 +354,7 @@ static int run_command(struct manage *manage)
 		code = manage->command->run(manage);
 	if (manage->db != NULL)
 		db_close(&manage->db);
+	shared_close(&manage->host);
 	config_free(&manage->config);
 	return code;
 }

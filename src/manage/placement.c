@@ -18,7 +18,7 @@ static int run_transfer(struct manage *manage, const char *option, bool list, in
 	struct uuid id = uuid_new();
 	struct registry registry;
 	struct db_settings settings;
-	struct transfer all = { .registry = &registry, .notes = db_open(&manage->patient, DB_APPLICATION), .pool = manage->pool,
+	struct transfer all = { .registry = &registry, .notes = manage_db_open(manage, &manage->patient, DB_APPLICATION), .pool = manage->pool,
 		.dry_run = manage_option(manage, "--dry-run") != NULL, .list = list };
 
 	if (store == NULL || pool == NULL)

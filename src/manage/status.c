@@ -250,12 +250,28 @@ static void print_webhooks(const struct status *status)
 		puts("NOBODY SENDS    no host service, here or elsewhere, sends to webhooks");
 }
 
+// The host service looks every few seconds, so one that runs and has not looked waits for an answer.
+static void print_not_seen(const struct status *status)
+{
+	int64_t age = age_s(status, status->sum.gauges_at_us);
+
+	if (status->service != HOST_SERVICE_RUNS) {
+		printf("database        not looked at lately%s\n", status->service == HOST_SERVICE_ABSENT ? ", as no host service runs" : "");
+	} else if (age < 0) {
+		puts("database        the host service waits for its first answer");
+	} else {
+		printf("database        DOES NOT ANSWER the host service, whose last look was ");
+		print_age(age);
+		puts(" ago");
+	}
+}
+
 static void print_seen(const struct status *status)
 {
 	const int64_t *gauges = status->sum.gauges;
 
 	if (!is_seen(status)) {
-		puts("database        not looked at lately, as no host service runs");
+		print_not_seen(status);
 		return;
 	}
 	printf("database        %s, schema version %lld\n", gauges[METRICS_DATABASE_ANSWERS] != 0 ? "answers" : "DOES NOT ANSWER; what follows is older",

@@ -79,6 +79,7 @@ static void mover_open(struct mover *mover, const struct config *config, const s
 		memory_end(0);
 	db_heed_maintenance(mover->db, true);
 	coherence_join(mover->store, host);
+	db_join(mover->progress_db, host);
 	mover->host = host;
 	registry_attach(mover->registry, mover->store);
 }

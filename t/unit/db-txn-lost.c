@@ -3,9 +3,11 @@
 // happens twice.
 #include "base/base.h"
 
+#include <netinet/tcp.h>
 #include <signal.h>
 
 #include "sql/session.h"
+#include "db-relay.h"
 #include "db-work.h"
 
 static const struct test_query q_changes = { "SELECT COUNT(*) FROM changes WHERE request_id = ?", "b", "u" };
@@ -218,6 +220,108 @@ static void test_outcome_awaited(bool commits)
 	db_close(&db);
 }
 
+enum { COM_STMT_EXECUTE_BYTE = 0x17 };
+
+// Of each connection but the first, no prepared statement is executed.
+static bool pass_no_execution(void *arg, unsigned connection, bool from_client, const char *data, size_t n)
+{
+	UNUSED(arg);
+	return connection == 0 || !from_client || n < 5 || data[4] != COM_STMT_EXECUTE_BYTE;
+}
+
+// After a COMMIT that was lost, new connections are taken, and statements hang there: the question for the outcome does not take read_timeout
+// for each try.
+static void test_outcome_not_told(void)
+{
+	struct db_settings settings = *db_settings(server.config);
+	pid_t relay;
+	char host[32];
+
+	(void)snprintf(host, sizeof(host), "127.0.0.1:%u", relay_start(&relay, pass_no_execution, NULL));
+	settings.host = host;
+	settings.tls = "off";
+	settings.retries = 10;
+	settings.read_timeout = 3;
+	settings.lock_wait = 1;
+	(void)setenv("TENURE_FAULT", "before-commit:1:conn", 1);
+	struct db *db = open_db(&settings, DB_APPLICATION);
+	(void)unsetenv("TENURE_FAULT");
+	struct work work = new_work(db, "not told");
+
+	is_int(run_work(&work), DB_LOST, "an outcome that nobody tells");
+	ok(db_txn_uncertain(db), "is uncertain");
+	is_int(work.runs, 1, "and nothing runs twice");
+	ok(db_sessions(db) <= 3, "it is asked for during twice lock_wait");
+	db_close(&db);
+	relay_end(relay);
+}
+
+static int socket_option(const struct db *db, int level, int option)
+{
+	int value = -1;
+	socklen_t n = sizeof(value);
+
+	return getsockopt(mysql_get_socket(db->mysql), level, option, &value, &n) == 0 ? value : -1;
+}
+
+static bool pass_all(void *arg, unsigned connection, bool from_client, const char *data, size_t n)
+{
+	UNUSED(arg);
+	UNUSED(connection);
+	UNUSED(from_client);
+	UNUSED(data);
+	return n > 0;
+}
+
+// What makes the loss of a connection known that the network has dropped without a word.
+static void test_network_watched(void)
+{
+	struct db_settings settings = *db_settings(server.config);
+	pid_t relay;
+	char host[32];
+
+	(void)snprintf(host, sizeof(host), "127.0.0.1:%u", relay_start(&relay, pass_all, NULL));
+	settings.host = host;
+	settings.tls = "off";
+	settings.read_timeout = 20;
+	struct db *db = open_db(&settings, DB_APPLICATION);
+	is_int(db_connect(db), DB_OK, "connected over TCP");
+	is_int(socket_option(db, SOL_SOCKET, SO_KEEPALIVE), 1, "an idle connection is probed");
+	is_int(socket_option(db, IPPROTO_TCP, TCP_KEEPIDLE), 30, "after half a minute");
+	is_int(socket_option(db, IPPROTO_TCP, TCP_USER_TIMEOUT), 10000, "and lost long before read_timeout where nothing is acknowledged");
+	db_close(&db);
+	db = open_db(&settings, DB_OPERATOR);
+	is_int(db_connect(db), DB_OK, "an operator's");
+	is_int(socket_option(db, IPPROTO_TCP, TCP_USER_TIMEOUT), 0, "has no such limit, as it has no read_timeout");
+	db_close(&db);
+	relay_end(relay);
+}
+
+// The password is changed, and the configuration later. Connections that there are go on; the next one is refused, as if the server were away.
+static void test_login_refused(void)
+{
+	struct db_settings settings = *db_settings(server.config);
+
+	server_sql("CREATE USER rotated@localhost IDENTIFIED BY 'first';\nGRANT SELECT, INSERT ON t.* TO rotated@localhost");
+	settings.user = "rotated";
+	settings.password = "first";
+	struct db *db = open_db(&settings, DB_APPLICATION);
+	struct work work = new_work(db, "as before");
+
+	expect_once(&work, 1, "with the password");
+	server_sql("SET PASSWORD FOR rotated@localhost = PASSWORD('second')");
+	kill_connection(db);
+	work = new_work(db, "refused");
+	is_int(run_work(&work), DB_LOST, "with one that was changed: as if the server were away");
+	ok(db_is_refused(db) && !db_txn_uncertain(db), "which is told");
+	is_str(str_c(db_reason(db)), "the database does not let the service in, and an operator has to repair that", "to clients, too");
+	is_int((long long)logged("refused"), 0, "and nothing happened");
+	server_sql("SET PASSWORD FOR rotated@localhost = PASSWORD('first')");
+	work = new_work(db, "let in");
+	expect_once(&work, 1, "set back");
+	db_close(&db);
+}
+
 static void test_process_killed(const char *fault, bool may_be_there)
 {
 	int status = 0;
@@ -291,6 +395,9 @@ int main(void)
 	test_outcome_learnt();
 	test_outcome_awaited(true);
 	test_outcome_awaited(false);
+	test_outcome_not_told();
+	test_network_watched();
+	test_login_refused();
 	test_process_killed("before-commit:1:process", false);
 	test_process_killed("after-commit:1:process", true);
 	test_process_killed("statement:1:process", false);

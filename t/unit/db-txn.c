@@ -300,6 +300,56 @@ static void test_deadlock(void)
 	db_close(&parent.db);
 }
 
+// ---- idle
+
+static const struct test_query q_lock = { "SELECT n FROM sums WHERE id = ? FOR UPDATE", "u", "u" };
+
+struct idle {
+	struct db *db, *other;
+	unsigned runs;
+	enum db_result written; // by the other handle, while the first run of the transaction holds the lock and sends nothing
+};
+
+static enum db_verdict lock_and_wait(void *arg)
+{
+	struct idle *idle = arg;
+
+	idle->runs++;
+	(void)number(idle->db, test_query(&q_lock), DB_IN(db_u(9)));
+	if (idle->runs == 1)
+		idle->written = db_run(idle->other, NULL, test_query(&q_add), DB_IN(db_u(9)), NULL);
+	return DB_COMMIT;
+}
+
+// A transaction that has locked a row, written nothing, and then sends nothing, as that of a process that is stopped. may_idle: db_may_idle().
+static struct idle run_idle(const struct db_settings *settings, bool may_idle)
+{
+	struct idle idle = { .db = open_db(settings, DB_APPLICATION), .other = open_db(settings, DB_APPLICATION) };
+
+	if (may_idle)
+		db_may_idle(idle.db);
+	const struct uuid request = uuid_new();
+	is_int(db_txn_run(idle.db, DB_WRITE, &request, lock_and_wait, &idle), DB_OK, "a transaction that locks a row and waits");
+	db_close(&idle.db);
+	db_close(&idle.other);
+	return idle;
+}
+
+static void test_idle(void)
+{
+	struct db_settings settings = *db_settings(server.config);
+
+	settings.idle_write = 1;
+	settings.lock_wait = 20;
+	struct idle idle = run_idle(&settings, false);
+	is_int(idle.written, DB_OK, "its lock is given up after idle_write, though it has written nothing");
+	is_int(idle.runs, 2, "and it runs again");
+	settings.lock_wait = 3;
+	idle = run_idle(&settings, true);
+	is_int(idle.written, DB_RETRY, "one that may be idle keeps its lock");
+	is_int(idle.runs, 1, "and runs once");
+}
+
 int main(void)
 {
 	work_start();
@@ -316,6 +366,7 @@ int main(void)
 	test_table_lock();
 	test_commit_lock();
 	test_deadlock();
+	test_idle();
 	db_close(&db);
 	work_end();
 	return done_testing();

@@ -2,16 +2,13 @@
 // Servers of a list that are slow, silent or hang: a new writer that is slow is waited for, and servers that are silent are not waited for without need.
 #include "base/base.h"
 
-#include <netinet/in.h>
-#include <poll.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 
 #include "base/clock.h"
 #include "base/shared.h"
 #include "logged.h"
+#include "db-relay.h"
 #include "db-writer.h"
 
 static const struct test_query q_while = { "SELECT SLEEP(0.4)", "", "u" };
@@ -32,68 +29,25 @@ static _Atomic uint64_t *newest_epoch(const struct shared *shared)
 	return shared_area(shared, SHARED_CLUSTER, sizeof(_Atomic uint64_t));
 }
 
-// Relays one connection to the private server; the first statement waits.
-static void relay(int client, const struct relaying *relaying)
+static bool pass_slowly(void *arg, unsigned connection, bool from_client, const char *data, size_t n)
 {
-	struct sockaddr_un to = { .sun_family = AF_UNIX };
-	int at = socket(AF_UNIX, SOCK_STREAM, 0);
-	static char data[65536];
+	const struct relaying *relaying = arg;
 
-	(void)snprintf(to.sun_path, sizeof(to.sun_path), "%s", server.socket);
-	if (at < 0 || connect(at, (const struct sockaddr *)&to, sizeof(to)) != 0)
-		_exit(1);
-	struct pollfd fds[] = { { .fd = client, .events = POLLIN }, { .fd = at, .events = POLLIN } };
-	while (poll(fds, 2, -1) > 0) {
-		for (int i = 0; i < 2; i++) {
-			ssize_t n = fds[i].revents != 0 ? read(fds[i].fd, data, sizeof(data)) : -1;
-			if (n == 0)
-				_exit(0);
-			if (n > 0 && i == 0 && memmem(data, (size_t)n, "SET NAMES", strlen("SET NAMES")) != NULL) {
-				if (relaying != NULL && atomic_load(&relaying->is_on))
-					atomic_store(newest_epoch(relaying->finds), LATER);
-				clock_pause_ms(500);
-			}
-			for (int tries = 0; tries < 1000 && relaying != NULL && atomic_load(&relaying->hangs); tries++)
-				clock_pause_ms(20);
-			if (n > 0 && write(fds[1 - i].fd, data, (size_t)n) != n)
-				_exit(1);
-		}
+	UNUSED(connection);
+	if (from_client && memmem(data, n, "SET NAMES", strlen("SET NAMES")) != NULL) {
+		if (relaying != NULL && atomic_load(&relaying->is_on))
+			atomic_store(newest_epoch(relaying->finds), LATER);
+		clock_pause_ms(500);
 	}
-	_exit(0);
-}
-
-// A listening socket on loopback.
-static int listen_somewhere(int flags, unsigned *port)
-{
-	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
-	socklen_t n = sizeof(address);
-	int listener = socket(AF_INET, SOCK_STREAM | flags, 0);
-
-	if (listener < 0 || bind(listener, (const struct sockaddr *)&address, n) != 0 || listen(listener, 8) != 0 ||
-		getsockname(listener, (struct sockaddr *)&address, &n) != 0)
-		bail_out("no socket");
-	*port = ntohs(address.sin_port);
-	return listener;
+	for (int tries = 0; tries < 1000 && relaying != NULL && atomic_load(&relaying->hangs); tries++)
+		clock_pause_ms(20);
+	return true;
 }
 
 // A server that takes half a second for the first answer of each connection. *pid: the process to be ended. relaying: NULL for none.
-static unsigned start_slow(pid_t *pid, const struct relaying *relaying)
+static unsigned start_slow(pid_t *pid, struct relaying *relaying)
 {
-	unsigned port;
-	int listener = listen_somewhere(0, &port);
-
-	*pid = fork();
-	if (*pid == 0) {
-		(void)signal(SIGCHLD, SIG_IGN);
-		for (;;) {
-			int client = accept(listener, NULL, NULL);
-			if (client >= 0 && fork() == 0)
-				relay(client, relaying);
-			(void)close(client);
-		}
-	}
-	(void)close(listener);
-	return port;
+	return relay_start(pid, pass_slowly, relaying);
 }
 
 static struct relaying *new_relaying(void)
@@ -107,8 +61,7 @@ static struct relaying *new_relaying(void)
 
 static void end_slow(pid_t slow, struct relaying *relaying)
 {
-	(void)kill(slow, SIGKILL);
-	(void)waitpid(slow, NULL, 0);
+	relay_end(slow);
 	(void)munmap(relaying, sizeof(*relaying));
 }
 
@@ -147,8 +100,7 @@ static void test_slow(const struct db_settings *template)
 	}
 	is_int(result, DB_OK, "connected to the next one, which is slow");
 	ok(!avoided, "and not avoided");
-	(void)kill(slow, SIGKILL);
-	(void)waitpid(slow, NULL, 0);
+	relay_end(slow);
 }
 
 // ---- what the processes of a host remember
@@ -264,7 +216,7 @@ static void test_silent_others(const struct db_settings *template)
 	struct db_settings settings = *template;
 	struct silent_asked n = { 0 };
 	unsigned ports[2];
-	const int silent[2] = { listen_somewhere(SOCK_NONBLOCK, &ports[0]), listen_somewhere(SOCK_NONBLOCK, &ports[1]) };
+	const int silent[2] = { relay_listen(SOCK_NONBLOCK, &ports[0]), relay_listen(SOCK_NONBLOCK, &ports[1]) };
 	char host[96];
 
 	(void)snprintf(host, sizeof(host), "localhost,127.0.0.1:%u,127.0.0.1:%u", ports[0], ports[1]);

@@ -20,6 +20,14 @@ int manage_fail(int code, const char *format, ...)
 	return code;
 }
 
+struct db *manage_db_open(const struct manage *manage, const struct db_settings *settings, enum db_account account)
+{
+	struct db *db = db_open(settings, account);
+
+	db_join(db, manage->host);
+	return db;
+}
+
 int manage_db_fail(const struct manage *manage, enum db_result result, const char *what)
 {
 	const char *why = db_error(manage->db);
@@ -31,10 +39,7 @@ int manage_db_fail(const struct manage *manage, enum db_result result, const cha
 
 // Numbers of the server's errors.
 enum {
-	NO_RIGHT_TO_DATABASE = 1044,
-	WRONG_USER_OR_PASSWORD = 1045,
 	NO_DATABASE = 1049,
-	HOST_NOT_ALLOWED = 1130,
 	PLUGIN_REFUSED = 1698, // for a user whom only the plugin unix_socket authenticates
 	// Of the client library:
 	NO_SERVER_AT_SOCKET = 2002,
@@ -49,7 +54,7 @@ int manage_connect_fail(const struct manage *manage, enum db_result result)
 	bool admin = db_is_operator(manage->db) && c->admin_user[0] != '\0';
 	unsigned long number = strtoul(db_error(manage->db), NULL, 10);
 
-	if (result != DB_ERROR && number != NO_TLS) {
+	if (result != DB_ERROR && number != NO_TLS && !db_is_refused(manage->db)) {
 		int code = manage_db_fail(manage, result, "can't connect to the database");
 		if (number == NO_SERVER_AT_SOCKET || number == NO_SERVER_AT_ADDRESS)
 			manage_fail(0, "start the database server, or correct host, port and socket in [database]");
@@ -63,7 +68,7 @@ int manage_connect_fail(const struct manage *manage, enum db_result result)
 	if (number == PLUGIN_REFUSED)
 		manage_fail(0, "the database lets user \"%s\" (%s in [database]) in by its socket, for the system's user of that name alone: "
 			"run this as that user", admin ? c->admin_user : c->user, admin ? "admin_user" : "user");
-	if (number == NO_RIGHT_TO_DATABASE || number == WRONG_USER_OR_PASSWORD || number == HOST_NOT_ALLOWED)
+	else if (db_is_refused(manage->db))
 		manage_fail(0, "the database has no user \"%s\" with this password and these rights (%s in [database]): have its "
 			"administrator run what `tenure-manage db init --print-grants` prints, or correct the configuration",
 			admin ? c->admin_user : c->user, admin ? "admin_user, admin_password" : "user, password");

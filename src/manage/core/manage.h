@@ -52,6 +52,7 @@ struct manage {
 	const char *options[MANAGE_MAX_OPTIONS]; // values; "" for a switch; NULL if not given
 	struct config *config;
 	struct db_settings patient; // those of config, for statements that may take long
+	struct shared *host; // what the processes of this host share; NULL: none has made it, or it is not this user's to see
 	struct db *db; // connected if the command needs the database
 	struct pool *pool;
 	struct problem problem; // the last problem that the registry described
@@ -65,6 +66,8 @@ const char *manage_option(const struct manage *manage, const char *name);
 
 // Writes "tenure-manage: text" to stderr and returns code.
 int manage_fail(int code, const char *format, ...) PRINTF_LIKE(2, 3);
+// db_open() for the registry's database: the handle knows which writer the service's processes on this host have last seen.
+struct db *manage_db_open(const struct manage *manage, const struct db_settings *settings, enum db_account account);
 // Prints why a statement failed, and returns the exit code for that.
 int manage_db_fail(const struct manage *manage, enum db_result result, const char *what);
 // Prints why the database can't be connected to, and what to do if it refused the user or nothing answers. Returns the exit code.

@@ -141,8 +141,8 @@ static int switch_writer(struct nodes *nodes, struct manage *manage, struct db *
 	else
 		db_close(&manage->db);
 	db_close(guard);
-	manage->db = db_open(&manage->patient, DB_OPERATOR);
-	*guard = db_open(&manage->patient, DB_OPERATOR);
+	manage->db = manage_db_open(manage, &manage->patient, DB_OPERATOR);
+	*guard = manage_db_open(manage, &manage->patient, DB_OPERATOR);
 	return EX_OK;
 }
 

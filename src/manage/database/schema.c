@@ -445,7 +445,7 @@ static int apply_all(struct upgrade *upgrade, const struct schema_files *files, 
 int schema_apply(struct manage *manage, const struct schema_files *files, uint64_t version, bool fresh)
 {
 	assert(version <= files->n);
-	struct upgrade upgrade = { .manage = manage, .fresh = fresh, .guard = db_open(db_settings(manage->config), DB_OPERATOR) };
+	struct upgrade upgrade = { .manage = manage, .fresh = fresh, .guard = manage_db_open(manage, db_settings(manage->config), DB_OPERATOR) };
 	int code = apply_all(&upgrade, files, version, fresh);
 	nodes_close(&upgrade.nodes);
 	db_close(&upgrade.guard);

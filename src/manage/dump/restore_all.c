@@ -320,7 +320,7 @@ static int raise_next_ids(struct restore_all *restore)
 			names[n++] = str_c(tables[i].name);
 	}
 	const struct sql_restore_all_next_ids in = { .tables = { names, n }, .next = { &restore->next, 1 } };
-	struct db *admin = db_open(&manage->patient, DB_OPERATOR);
+	struct db *admin = manage_db_open(manage, &manage->patient, DB_OPERATOR);
 	enum db_result result = db_connect(admin);
 	int code = result == DB_OK ? manage_lock_schema(manage, admin) : EX_OK;
 	if (result == DB_OK && code == EX_OK)

@@ -247,7 +247,7 @@ static bool fail_foreign(struct transfer *transfer, struct db *foreign, enum db_
 {
 	const char *why = db_error(foreign);
 
-	return transfer_fail(transfer, result == DB_LOST ? EX_TEMPFAIL : EX_CONFIG, "%s: %s", what,
+	return transfer_fail(transfer, result == DB_LOST && !db_is_refused(foreign) ? EX_TEMPFAIL : EX_CONFIG, "%s: %s", what,
 		why != NULL && *why != '\0' ? why : "the database is away or busy");
 }
 

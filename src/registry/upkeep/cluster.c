@@ -139,7 +139,7 @@ static struct str complaint_of_server(struct pool *pool, const struct cluster_no
 	if (own->waits_ms < HOUR_MS)
 		return str_printf(pool, "rpl_semi_sync_master_timeout is %llu ms: when no replica has answered for so long, it acknowledges what it alone has",
 			(unsigned long long)own->waits_ms);
-	return own->waiting_for == 0 ? STR("no replica is connected: all writes wait") : STR("");
+	return own->stands_still ? STR("no replica is connected: all writes wait") : STR("");
 }
 
 static void take_server(struct pool *pool, struct cluster_node *node, const struct db_rows *status, const struct db_rows *variables)
@@ -153,6 +153,7 @@ static void take_server(struct pool *pool, struct cluster_node *node, const stru
 	own->receipts = is_on(variables, "rpl_semi_sync_slave_enabled");
 	own->waits_ms = number_of(variables, "rpl_semi_sync_master_timeout");
 	own->waiting_for = number_of(status, "Rpl_semi_sync_master_clients");
+	own->stands_still = own->waits && str_eq(value_of(status, "Rpl_semi_sync_master_status"), STR("ON")) && own->waiting_for == 0;
 	own->report_host = value_of(variables, "report_host");
 	own->port = value_of(variables, "port");
 	node->name = str_printf(pool, "%.*s:%.*s", STR_ARG(host), STR_ARG(own->port));

@@ -28,6 +28,7 @@ struct cluster_replication {
 	bool waits;              // as a primary: it acknowledges a transaction after a replica has received it (semi-synchronous)
 	uint64_t waits_ms;       // for that long at most
 	uint64_t waiting_for;    // connected replicas that acknowledge what they receive
+	bool stands_still;       // as a primary: it waits, and none of these is connected, so nothing is committed
 	bool receipts;           // as a replica: it acknowledges what it receives
 	struct str report_host, port;
 	bool known;

@@ -49,6 +49,7 @@ static void observer_open(struct observer *observer, const struct config *config
 	if (observer->store == NULL)
 		memory_end(0);
 	registry_attach(observer->registry, observer->store);
+	db_join(observer->db, host);
 	db_heed_maintenance(observer->db, true); // uses of tokens wait until it is over
 }
 
