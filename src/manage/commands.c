@@ -24,13 +24,13 @@ const struct manage_command manage_commands[] = {
 	  "Deletes all tenants, resources, moves, the change log, tenants' tokens and added tiers. The server's keys, the\n"
 	  "operators' tokens and which server of a cluster is the writer stay. Workers may keep running.",
 	  { { "--yes", 0, NULL, "required: confirms that everything is to be deleted" } }, false },
-	{ "db", "restored", "", 0, NEEDS_CONFIG, command_db_restored, "put right what a database that was loaded from a backup has of the past",
+	{ "db", "restored", "", 0, NEEDS_CONFIG, command_db_restored, "make a database that was loaded from a backup fit to be served",
 	  "Run it before anything of Tenure starts. Tokens that were revoked after the backup was made are valid in it: FILE has their ids,\n"
-	  "a line each, as `token list --state revoked --ids` prints them. Ends the sessions of the console, and makes the server that was\n"
-	  "restored the writer again where there are several. Running it again does no harm.",
+	  "a line each, as `token list --state revoked --ids` prints them. Ends the sessions of the console, gives no id of a change a\n"
+	  "second time, and makes the server that was restored the writer where there are several. Running it again does no harm.",
 	  { { "--revoke", 0, "FILE", "revoke the tokens of this list (-: standard input)" },
 	    { "--revoke-all", 0, NULL, "revoke all tokens, where there is no list" },
-	    { "--cancel-moves", 0, NULL, "give up the moves that waited in the background; otherwise tenured carries them out" } }, false },
+	    { "--cancel-moves", 0, NULL, "give up the moves that waited in the background; otherwise tenured-host carries them out" } }, false },
 	{ "token", "create", "", 0, NEEDS_DATABASE, command_token_create, "create a token and print it; it cannot be printed again",
 	  "DURATION is a number of seconds, or with a unit: 15m, 12h, 30d, 4w.",
 	  { { "--tenant", 0, "TENANT", "the tenant that the token gives access to" },
