@@ -156,6 +156,8 @@ subtest 'the feed' => sub {
     is_deeply [$carol->list("$feed?limit=2", 'changes')], \@rows, 'by pages it is the same';
     is_deeply $carol->get("$feed?after=$rows[3]{id}")->json->{changes}, [@rows[4, 5]], 'after: what is new';
     is_deeply $carol->get("$feed?after=$rows[5]{id}")->json, { changes => [], upto => $rows[5]{id} }, 'nothing is';
+    is $carol->get("$feed?after=0&before=0")->json->{upto}, 0, 'nothing is before all';
+    $_->is_problem(410, 'gone', 'after a change that never was') for $carol->get("$feed?after=" . ($rows[5]{id} + 1_000_000)), $admin->get('/v2.0/all/changes?after=' . ($rows[5]{id} + 1_000_000));
     my $xml = $carol->get($feed, accept => 'application/xml');
     like $xml->text, qr{<changes upto="$rows[5]{id}">\s*<change id="\d+" at="[^"]+" actor="admin" .*<field>/data/n</field>.*</changes>}s, 'in XML';
     like $admin->get('/v1.0/f/changes?limit=1')->json->{next}, qr{/v1\.0/f/changes\?after=\d+&limit=1\z}, 'v1.0 stays in v1.0';

@@ -442,6 +442,10 @@ subtest 'backup and restore' => sub {
     $client->($never)->make_tenant('restored');
     $change->($_) for 1 .. 3;
     my $kept = $feed->(0)->json->{upto};
+    my @first = $ids->($feed->(0));
+    $instance->sql("DELETE FROM changes WHERE id <= $first[1]"); # as reap does after change_retention
+    is $feed->($first[0])->json->{oldest}, $first[2], 'a reader learns where the log begins';
+    ok !exists $feed->($first[2])->json->{oldest}, '... if it has missed something';
     $signs_in->();
     $is->('a backup', 0, $page->backup);
     $change->($_) for 4 .. 6;

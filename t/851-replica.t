@@ -269,6 +269,8 @@ subtest 'a restore of a dump whose writer is a replica now, or gone' => sub {
     ($code, $text) = $page->backup;
     is $code, 0, 'a dump of the primary' or diag $text;
     is switch($servers->host(1)), 0, 'the other one becomes the primary' or diag $text;
+    ($code, $text) = $instance->manage('db', 'restored', '--revoke-all');
+    is $code, 69, 'with workers connected, `db restored` is refused, although the operator\'s account can\'t see them' or diag $text;
     $instance->stop;
     my $epoch = $servers->value(1, 'SELECT epoch FROM writer', 'tenure');
     my $tokens = $servers->value(1, 'SELECT COUNT(*) FROM tokens', 'tenure');

@@ -297,10 +297,11 @@ SELECT name FROM settings WHERE name = 'etag_key' FOR UPDATE;
 -- @fragment other_connections
 information_schema.processlist p WHERE p.db = DATABASE() AND p.id <> CONNECTION_ID() AND p.user <> 'system user'
 
--- @statement other_connections
+-- Those of this user.
+-- @statement connections_of_user
 -- @out n uint
 -- @scans the list of connections
-SELECT COUNT(*) AS n FROM {other_connections};
+SELECT COUNT(*) AS n FROM {other_connections} AND p.user = SUBSTRING_INDEX(USER(), '@', 1);
 
 -- What forbids it, a text for each. tokens: those that are here are replaced, so there may be none; connections: there may be no others.
 -- @statement restore_all_in_way

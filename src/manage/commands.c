@@ -48,8 +48,8 @@ const struct manage_command manage_commands[] = {
 	  "a line; those that are not there are skipped. Workers refuse a revoked token within token_cache milliseconds.",
 	  { { .name = NULL } }, false },
 	{ "token", "revoke-all", "", 0, NEEDS_DATABASE, command_token_revoke_all, "revoke all tokens, operators' and tenants'",
-	  "For a database that was restored from a dump: tokens that were revoked after the dump are valid in it again. Prints how\n"
-	  "many were revoked.",
+	  "For tokens that may have become known to others. A database that was restored from a backup needs `db restored`. Prints\n"
+	  "how many were revoked.",
 	  { { "--tenant", 0, "TENANT", "only those of this tenant; an empty name: only the operators'" },
 	    { "--yes", 0, NULL, "required: confirms that all these users need new tokens" } }, false },
 	{ "tier", "list", "", 0, NEEDS_DATABASE, command_tier_list, "list tiers, their limits, and the number of tenants in each",

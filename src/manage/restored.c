@@ -29,12 +29,18 @@ static bool takes_changes(const struct cluster_node *node)
 
 // Sets *at to the server that was restored, and looks at it: any node of Galera, since they have the same data; otherwise the only one that takes
 // changes. EX_OK, or an exit code after a message.
-static int find_restored(const struct manage *manage, struct cluster *cluster, size_t *at)
+static int find_restored(struct manage *manage, struct cluster *cluster, size_t *at)
 {
-	size_t n = 0;
+	size_t n = 0, answering = 0;
 
 	cluster_look(cluster);
-
+	for (size_t i = 0; i < cluster->n; i++)
+		answering += cluster->nodes[i].answers;
+	if (answering == 0) {
+		manage->db = db_open_node(db_settings(manage->config), 0, DB_OPERATOR);
+		enum db_result result = db_connect(manage->db);
+		return result != DB_OK ? manage_connect_fail(manage, result) : manage_fail(EX_TEMPFAIL, "the database has just come back: run this again");
+	}
 	for (size_t i = 0; i < cluster->n; i++) {
 		if (!takes_changes(&cluster->nodes[i]) || (n > 0 && cluster->nodes[i].galera))
 			continue;
@@ -45,8 +51,7 @@ static int find_restored(const struct manage *manage, struct cluster *cluster, s
 		return manage_fail(EX_UNAVAILABLE, "several servers take changes: SET GLOBAL read_only = ON on all but the one that was restored; see "
 			"`tenure-manage cluster status`");
 	if (n == 0 && cluster->n == 1)
-		return manage_fail(EX_UNAVAILABLE, "the server takes no changes: %.*s",
-			STR_ARG(cluster->nodes[0].answers ? STR("it is read-only, or not in the primary component") : cluster->nodes[0].error));
+		return manage_fail(EX_UNAVAILABLE, "the server takes no changes: it is read-only, or not in the primary component");
 	if (n == 0)
 		return manage_fail(EX_UNAVAILABLE, "none of the servers takes changes; see `tenure-manage cluster status`");
 	// The backup may have been loaded on another node, behind which this one is.
@@ -59,26 +64,43 @@ static int find_restored(const struct manage *manage, struct cluster *cluster, s
 	return EX_OK;
 }
 
-// Workers know what they have read by the ids of changes, which the backup gives anew. So nothing may be connected, to any of the servers.
+// Refuses if others are connected to the server of db as the user of that handle, while it lasts.
+static int refuse_connections(const struct manage *manage, struct db *db, struct str server)
+{
+	uint64_t others = 1;
+
+	for (int tries = 0; others > 0 && tries <= LAST_CONNECTION_S; tries++) {
+		struct db_rows rows;
+		if (tries > 0)
+			clock_sleep_us(INT64_C(1000000));
+		if (sql_connections_of_user_run(db, manage->pool, &rows) != DB_OK)
+			return manage_fail(EX_TEMPFAIL, "can't list the connections to %.*s: %s", STR_ARG(server), db_error(db));
+		others = sql_connections_of_user_row(&rows, 0)->n;
+	}
+	if (others > 0)
+		return manage_fail(EX_UNAVAILABLE, "there %s %llu other connection%s to the database on %.*s: stop tenured and tenured-host, on all hosts",
+			others == 1 ? "is" : "are", COUNT_ARG(others), STR_ARG(server));
+	return EX_OK;
+}
+
+// Workers know what they have read by the ids of changes, which the backup gives anew. So none may be connected, to any of the servers. The operator's
+// account need not see the connections of the application's.
 static int refuse_others(const struct manage *manage, const struct cluster *cluster)
 {
-	for (size_t i = 0; i < cluster->n; i++) {
-		const struct cluster_node *node = &cluster->nodes[i];
-		uint64_t others = node->answers ? 1 : 0;
+	const struct db_settings *settings = db_settings(manage->config);
+	bool own_account = settings->admin_user[0] != '\0' && strcmp(settings->admin_user, settings->user) != 0;
+	int code = EX_OK;
 
-		for (int tries = 0; others > 0 && tries <= LAST_CONNECTION_S; tries++) {
-			struct db_rows rows;
-			if (tries > 0)
-				clock_sleep_us(INT64_C(1000000));
-			if (sql_other_connections_run(node->db, manage->pool, &rows) != DB_OK)
-				return manage_fail(EX_TEMPFAIL, "can't list the connections to %.*s: %s", STR_ARG(node->name), db_error(node->db));
-			others = sql_other_connections_row(&rows, 0)->n;
-		}
-		if (others > 0)
-			return manage_fail(EX_UNAVAILABLE, "there %s %llu other connection%s to the database on %.*s: stop tenured and tenured-host, on all hosts",
-				others == 1 ? "is" : "are", COUNT_ARG(others), STR_ARG(node->name));
+	for (size_t i = 0; i < cluster->n && code == EX_OK; i++) {
+		const struct cluster_node *node = &cluster->nodes[i];
+		if (!node->answers)
+			continue;
+		struct db *db = own_account ? db_open_node(settings, i, DB_APPLICATION) : node->db;
+		code = refuse_connections(manage, db, node->name);
+		if (own_account)
+			db_close(&db);
 	}
-	return EX_OK;
+	return code;
 }
 
 // The backup names the writer of its time. The epoch is above all that there were since: a server that was the writer once, and comes back, is not
@@ -215,8 +237,8 @@ int command_db_restored(struct manage *manage)
 	if (code == EX_OK) {
 		manage->db = cluster_open_patient(cluster, &settings, at);
 		code = put_right(manage, cluster, at, ids);
-		db_close(&manage->db);
 	}
+	db_close(&manage->db);
 	cluster_close(&cluster);
 	if (ids != NULL && ids != stdin)
 		fclose(ids);

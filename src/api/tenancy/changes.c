@@ -198,6 +198,8 @@ static enum outcome answer(struct call *call, struct str path, const struct chan
 		doc_push(items, change_doc(call, &page->list[i], query->tenant));
 	doc_set(doc, STR("changes"), items);
 	doc_set_u64(call->pool, doc, "upto", page->upto);
+	if (page->oldest > 0)
+		doc_set_u64(call->pool, doc, "oldest", page->oldest);
 	if (page->more)
 		doc_set_str(call->pool, doc, "next", next_url(call, path, query, page->next));
 	call_write(call, &change_list_document, doc);

@@ -259,6 +259,7 @@ static const struct shape change_item = { .name = "change", .kind = SHAPE_OBJECT
 static const struct shape change_list_members[] = {
 	{ .name = "changes", .kind = SHAPE_LIST, .flags = SHAPE_INLINE, .item = &change_item },
 	ATTR("upto", SHAPE_NUMBER),
+	ATTR("oldest", SHAPE_NUMBER),
 	ATTR("next", SHAPE_STRING),
 	END,
 };

@@ -32,6 +32,7 @@ struct reading {
 	uint64_t upto;   // the id up to which the service has looked
 	bool more;       // the service has more
 	bool reached;    // it has answered before
+	bool says_purged; // a warning was printed that changes may be missing
 	unsigned away_s; // how long to pause before it is asked again; 0: it answered last time
 };
 
@@ -102,11 +103,15 @@ static bool next_id(const struct reading *reading, struct str next, uint64_t *id
 // Goes on where the page ends. A page that leads nowhere would make the list endless.
 static int go_on(struct reading *reading, const struct doc *answer)
 {
-	const struct doc *next, *upto;
+	const struct doc *next, *upto, *oldest;
 	uint64_t id;
 
 	if (!doc_get(answer, STR("upto"), &upto) || !doc_u64(upto, &reading->upto))
 		return cli_fail(EX_PROTOCOL, "the list of changes does not tell how far it goes");
+	if (!reading->says_purged && doc_get(answer, STR("oldest"), &oldest) && doc_u64(oldest, &id)) {
+		cli_warn("%s: some before change %llu may have been purged", reading->label, (unsigned long long)id);
+		reading->says_purged = true;
+	}
 	reading->more = doc_get(answer, STR("next"), &next) && doc_kind(next) == DOC_STRING;
 	if (!reading->more)
 		return EX_OK;

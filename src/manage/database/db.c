@@ -12,6 +12,7 @@
 #include "registry/registry.h"
 #include "registry/upkeep/cluster.h"
 #include "registry/type/builtin_types.h"
+#include "server/setup/host.h"
 #include "sql/schema.h"
 
 enum { KEY_BYTES = 32 };
@@ -96,7 +97,7 @@ static int ensure_database(struct manage *manage)
 {
 	struct db_settings outside = *db_settings(manage->config);
 	outside.name = "information_schema";
-	manage->db = db_open(&outside, DB_OPERATOR);
+	manage->db = manage_db_open(manage, &outside, DB_OPERATOR);
 	struct db_rows rows;
 	const struct sql_schema_database in = { .name = str_c(db_settings(manage->config)->name) };
 	enum db_result result = db_connect(manage->db);
@@ -250,11 +251,12 @@ int command_db_init(struct manage *manage)
 	int code = schema_read(manage, &files);
 	if (code == EX_OK)
 		code = trait_list_read(manage, NULL, &traits);
+	manage->host = host_shared_attach(manage->config);
 	if (code == EX_OK)
 		code = ensure_database(manage);
 	if (code != EX_OK)
 		return code;
-	manage->db = db_open(db_settings(manage->config), DB_OPERATOR);
+	manage->db = manage_db_open(manage, db_settings(manage->config), DB_OPERATOR);
 	enum db_result result = db_connect(manage->db);
 	if (result != DB_OK)
 		return manage_connect_fail(manage, result);

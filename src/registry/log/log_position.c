@@ -14,7 +14,7 @@ static bool is_in_gap(const struct sql_stream_bounds_row *row, uint64_t position
 	return !row->present && row->next > position && row->next - position > LOG_IDS_A_SECOND;
 }
 
-enum outcome log_position_find(struct registry *registry, uint64_t position, enum log_position *found, uint64_t *newest)
+enum outcome log_position_find(struct registry *registry, uint64_t position, struct log_place *place)
 {
 	const struct sql_stream_bounds in = { .position = position };
 	struct db_rows rows;
@@ -23,8 +23,12 @@ enum outcome log_position_find(struct registry *registry, uint64_t position, enu
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	const struct sql_stream_bounds_row *row = sql_stream_bounds_row(&rows, 0);
-	*newest = row->newest;
-	*found = position > row->newest ? LOG_POSITION_AHEAD :
-		position + 1 < row->oldest || is_in_gap(row, position) ? LOG_POSITION_LOST : LOG_POSITION_KEPT;
+	*place = (struct log_place){ .oldest = row->oldest, .newest = row->newest };
+	if (position > row->newest)
+		place->position = LOG_POSITION_AHEAD;
+	else if (is_in_gap(row, position))
+		place->position = LOG_POSITION_LOST;
+	else if (position + 1 < row->oldest)
+		place->position = LOG_POSITION_PURGED;
 	return OUTCOME_OK;
 }

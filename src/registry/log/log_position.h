@@ -6,17 +6,23 @@
 #include "registry/core/context.h"
 
 enum log_position {
-	LOG_POSITION_KEPT,  // the log has all changes after it
-	LOG_POSITION_LOST,  // some were purged, or the database was restored from a backup without them
-	LOG_POSITION_AHEAD, // no change has had that id yet
+	LOG_POSITION_KEPT,   // the log has all changes after it
+	LOG_POSITION_PURGED, // some were purged: what is left begins with oldest
+	LOG_POSITION_LOST,   // some are lost: the database was restored from a backup without them
+	LOG_POSITION_AHEAD,  // no change has had that id yet
+};
+
+struct log_place {
+	enum log_position position;
+	uint64_t oldest; // the id of the oldest change in the log, or of the next one if the log is empty
+	uint64_t newest; // the highest id known; 0: there never was any
 };
 
 // After a restore, ids of changes go on by the clock, so many to a second: far above all those that were given after the backup was made. So a
 // number is never the id of two changes, and a wide gap in the ids shows which changes are lost.
 enum { LOG_IDS_A_SECOND = 1000000 };
 
-// Finds what the log has after position. newest: the highest id known; 0: there never was any. May be called within a transaction or outside.
-// OUTCOME_OK, or that of a failed statement.
-enum outcome log_position_find(struct registry *registry, uint64_t position, enum log_position *found, uint64_t *newest);
+// Finds what the log has after position. May be called within a transaction or outside. OUTCOME_OK, or that of a failed statement.
+enum outcome log_position_find(struct registry *registry, uint64_t position, struct log_place *place);
 
 #endif

@@ -98,10 +98,9 @@ static enum outcome narrow(struct registry *registry, const struct change_query 
 // ---- reading them
 
 // Where the call ends: behind the last change of a full page, else behind the last one that was looked at. The changes may have been
-// trimmed between the two statements: then the list goes beyond what the first of them counted, and ends there. Where nothing was found, it ends at
-// known, so that a reader of changes that rarely come does not stay behind what the log has.
+// trimmed between the two statements: then the list goes beyond what the first of them counted, and ends there.
 static void end_page(const struct change_query *query, uint64_t scan, const struct sql_change_extent_row *extent, uint64_t top,
-	uint64_t known, struct change_page *page)
+	struct change_page *page)
 {
 	bool up = !query->newest_first;
 	uint64_t last = up ? extent->highest : extent->lowest;
@@ -116,31 +115,36 @@ static void end_page(const struct change_query *query, uint64_t scan, const stru
 	}
 	page->next = last;
 	if (up)
-		page->upto = page->more ? last : extent->n > 0 ? extent->highest : query->above > known ? query->above : known;
+		page->upto = page->more ? last : extent->n > 0 ? extent->highest : query->above;
 	else
 		page->upto = extent->n > 0 ? extent->highest : top;
 }
 
-// Refuses a query for what follows a change if the log does not have all of that. *newest: the highest id known.
-static enum outcome check_position(struct registry *registry, uint64_t above, uint64_t *newest)
+// Refuses a query for what follows a change that the log can't know. *oldest: as in struct change_page.
+static enum outcome check_position(struct registry *registry, uint64_t above, uint64_t *oldest)
 {
-	enum log_position found;
-	enum outcome outcome = log_position_find(registry, above, &found, newest);
+	struct log_place place;
+	enum outcome outcome = above > 0 ? log_position_find(registry, above, &place) : OUTCOME_OK;
 
-	if (outcome != OUTCOME_OK || above == 0 || found == LOG_POSITION_KEPT)
+	*oldest = 0;
+	if (outcome != OUTCOME_OK || above == 0)
 		return outcome;
-	return registry_fail(registry, OUTCOME_GONE, "the change log does not have all changes after %llu, which were purged, or lost by a restore: "
-		"begin anew with after=0", (unsigned long long)above);
+	if (place.position == LOG_POSITION_PURGED)
+		*oldest = place.oldest;
+	if (place.position != LOG_POSITION_LOST && place.position != LOG_POSITION_AHEAD)
+		return OUTCOME_OK;
+	return registry_fail(registry, OUTCOME_GONE, "the change log has no change %llu: it was lost when the database was restored. Read again what you know of "
+		"the tenant, and begin with after=0", (unsigned long long)above);
 }
 
 static enum outcome read_page(struct registry *registry, enum sql_change_whose whose, uint64_t tenant_id, const struct change_query *query,
 	struct change_page *page)
 {
 	enum sql_change_order order = query->newest_first ? SQL_CHANGE_ORDER_NEWEST : SQL_CHANGE_ORDER_OLDEST;
-	uint64_t scan = has_conditions(query) ? CHANGES_LOOKED_AT : query->limit + 1, above = query->above, below = query->below, newest;
-	enum outcome outcome = check_position(registry, query->above, &newest);
+	uint64_t scan = has_conditions(query) ? CHANGES_LOOKED_AT : query->limit + 1, above = query->above, below = query->below, oldest;
+	enum outcome outcome = check_position(registry, query->above, &oldest);
 
-	*page = (struct change_page){ .n = 0 };
+	*page = (struct change_page){ .oldest = oldest };
 	if (outcome == OUTCOME_OK)
 		outcome = narrow(registry, query, &above, &below);
 	if (outcome != OUTCOME_OK)
@@ -164,7 +168,7 @@ static enum outcome read_page(struct registry *registry, enum sql_change_whose w
 	for (size_t i = 0; i < page->n && outcome == OUTCOME_OK; i++)
 		outcome = change_of_columns(registry, &sql_change_list_row(&calls[1].rows, i)->c, &page->list[i]);
 	if (outcome == OUTCOME_OK)
-		end_page(query, scan, sql_change_extent_row(&calls[0].rows, 0), above, newest < query->below ? newest : query->below - 1, page);
+		end_page(query, scan, sql_change_extent_row(&calls[0].rows, 0), above, page);
 	return outcome;
 }
 

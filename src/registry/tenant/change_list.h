@@ -55,11 +55,12 @@ struct change_page {
 	size_t n;
 	bool more;     // there may be more: go on from next, as above or below
 	uint64_t next; // an id
+	uint64_t oldest; // above 0: changes above query->above were purged, and the log begins with this one
 	uint64_t upto; // the id up to which all changes have been looked at; of a list with the newest first, the highest one it began with
 };
 // Returns the changes that the query selects, in order of their ids. A query with conditions looks at CHANGES_LOOKED_AT changes at most;
 // the list may be empty then, though there are more. With times, it relies on the clocks of all hosts, and on transactions, to be no
-// further than an hour apart. OUTCOME_OK, _NOT_FOUND, _GONE (the tenant is deleted, or the log does not have all changes above query->above).
+// further than an hour apart. OUTCOME_OK, _NOT_FOUND, _GONE (the tenant is deleted, or query->above is of a change that a restore has lost).
 //
 // Of one tenant: it locks the tenant's row and so waits for running writers in the tenant, after which no change with a smaller id can
 // become visible. So it must run in a transaction that writes.

@@ -12,6 +12,7 @@
 #include "db/db.h"
 #include "db/settings.h"
 #include "sql/cluster.h"
+#include "registry/log/log_position.h"
 #include "sql/replication.h"
 
 enum {
@@ -20,8 +21,8 @@ enum {
 	LOOK_MS = 50, STEADY_MS = 200,
 	// A primary that is gone may have raised its epoch by itself, and given numbers of changes that its replicas never saw.
 	FORCED_EPOCHS = 1000,
+	SKIPPED_NUMBERS = 2 * LOG_IDS_A_SECOND, // so wide a gap shows readers of the change log that these are lost
 };
-static const char skipped_numbers[] = "1000000";
 
 // ---- positions
 
@@ -372,7 +373,7 @@ static bool has_all(struct run *run)
 // The numbers of changes go on above all that were given, as far as anybody can know.
 static bool keep_numbers(struct run *run)
 {
-	const struct str by = str_c(skipped_numbers);
+	const struct str by = str_printf(run->cluster->pool, "%d", SKIPPED_NUMBERS);
 	struct pool *pool = run->cluster->pool;
 	struct db *db = run->dbs[run->target];
 	struct db_rows rows;

@@ -289,21 +289,20 @@ static enum outcome contains_all(struct as_of *as_of, uint64_t version, bool *al
 enum outcome as_of_is_unchanged(struct as_of *as_of, uint64_t version, bool *same)
 {
 	struct streamed_change *list;
-	enum log_position found;
-	uint64_t newest;
+	struct log_place place;
 	size_t n;
 	bool all;
-	enum outcome outcome = log_position_find(as_of->call->registry, version, &found, &newest);
+	enum outcome outcome = log_position_find(as_of->call->registry, version, &place);
 
 	*same = false;
-	if (outcome != OUTCOME_OK || found != LOG_POSITION_KEPT)
+	if (outcome != OUTCOME_OK || place.position != LOG_POSITION_KEPT)
 		return outcome;
 	outcome = contains_all(as_of, version, &all);
 	if (outcome != OUTCOME_OK || !all)
 		return outcome;
 	as_of->horizon = version;
 	as_of->counts_forced = object_shows_forced(as_of->target);
-	outcome = read_changes(as_of, newest, &list, &n, &all);
+	outcome = read_changes(as_of, place.newest, &list, &n, &all);
 	*same = outcome == OUTCOME_OK && all && n == 0;
 	return outcome;
 }

@@ -24,14 +24,13 @@ enum {
 // then.
 static enum outcome check_version(struct call *call, uint64_t version)
 {
-	enum log_position found;
-	uint64_t newest;
-	enum outcome outcome = log_position_find(call->registry, version, &found, &newest);
+	struct log_place place;
+	enum outcome outcome = log_position_find(call->registry, version, &place);
 
-	if (outcome == OUTCOME_OK && found == LOG_POSITION_AHEAD)
+	if (outcome == OUTCOME_OK && place.position == LOG_POSITION_AHEAD)
 		return call_fail(call, OUTCOME_BAD_PARAMETER,
 			"continue key is not valid: it is of a list that is still to come");
-	if (outcome == OUTCOME_OK && found == LOG_POSITION_LOST)
+	if (outcome == OUTCOME_OK && place.position != LOG_POSITION_KEPT)
 		return call_fail(call, OUTCOME_GONE,
 			"The provided continue parameter is too old to display a consistent list result: begin the list anew, without it");
 	return outcome;
@@ -458,12 +457,11 @@ static enum outcome begin_delete_all(struct call *call, struct target *target, s
 // itself, so the list has no version, but a token has to have one (read_continue()): the newest.
 static enum outcome continue_after(struct call *call, struct str marker, struct str *token)
 {
-	enum log_position found;
-	uint64_t newest;
-	enum outcome outcome = log_position_find(call->registry, 0, &found, &newest);
+	struct log_place place;
+	enum outcome outcome = log_position_find(call->registry, 0, &place);
 
 	if (outcome == OUTCOME_OK)
-		*token = str_printf(call->pool, "%llu:%.*s", (unsigned long long)newest, STR_ARG(marker));
+		*token = str_printf(call->pool, "%llu:%.*s", (unsigned long long)place.newest, STR_ARG(marker));
 	return outcome;
 }
 

@@ -187,14 +187,14 @@ static enum outcome read_watch(struct watch_begun *begun)
 // the version is of another log.
 static enum outcome find_position(struct watch_begun *begun, bool *expired)
 {
-	enum log_position found;
-	uint64_t newest, *position = &begun->head.position;
+	struct log_place place;
+	uint64_t *position = &begun->head.position;
 
 	*expired = false;
-	enum outcome outcome = log_position_find(begun->call->registry, *position, &found, &newest);
+	enum outcome outcome = log_position_find(begun->call->registry, *position, &place);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	*expired = found == LOG_POSITION_AHEAD || (!begun->from_now && found == LOG_POSITION_LOST);
+	*expired = place.position == LOG_POSITION_AHEAD || (!begun->from_now && place.position != LOG_POSITION_KEPT);
 	return begun->from_now && !*expired ? horizon_advance(begun->call->registry, position, NULL) : OUTCOME_OK;
 }
 
