@@ -350,9 +350,12 @@ void cli_remember_state(struct cli *cli, const struct target *target);
 void cli_announce(struct cli *cli, const struct target *target, const char *what);
 // The same for a change without a target; prints nothing if a format was chosen.
 void change_announce_done(struct cli *cli, const char *label, const char *what);
-// Prints each difference with its values to stderr: in base if that is known, as wanted unless it is a deletion, and as the
-// service has it.
-void change_show_differences(struct cli *cli, const struct merge *merge, bool base_known, bool wanted);
+enum { CHANGE_TRIES = 10 }; // how often --retry sends a change, at most
+// Fails a change because others changed the same document first. Prints each difference with its values to stderr: in base if base_known,
+// as wanted if wanted, which a deletion is not, and as the service has it. With --retry, prints refusal as well, with label: why the
+// merged change is not sent. Returns EXIT_STALE.
+int change_fail_stale(struct cli *cli, const char *label, const struct merge *merge, bool base_known, bool wanted,
+	const char *refusal);
 // Makes an etag of the option's value; "auto" is the one remembered for that path. Exit code.
 int cli_etag_given(struct cli *cli, const char *path, const char *label, struct str *etag);
 // Asks the user, unless --yes was given. False: the answer is no, and that was printed.
