@@ -4,7 +4,13 @@
 
 #include <unistd.h>
 
+#include "base/visible.h"
+#include "cli/change/change.h"
+#include "cli/change/merge.h"
 #include "cli/core/cli.h"
+#include "cli/core/state.h"
+#include "cli/core/table.h"
+#include "cli/core/text.h"
 
 bool cli_confirmed(struct cli *cli, const char *question)
 {

@@ -3,7 +3,14 @@
 // generation on which it is based. If the provider has another generation by then, both sides are compared name by name.
 #include "base/base.h"
 
+#include "cli/change/change.h"
+#include "cli/change/merge.h"
+#include "cli/command/placement.h"
+#include "cli/command/provider_part.h"
 #include "cli/core/cli.h"
+#include "cli/core/state.h"
+#include "cli/core/table.h"
+#include "cli/core/text.h"
 
 #define GENERATION "resource_provider_generation"
 
