@@ -38,6 +38,23 @@ like $header, qr/\bsql_thing_$_\(/, "sql_thing_$_()" for qw(run call row);
 unlike $header, qr/sql_thing_bulk/, 'what has columns is not run for many rows';
 like $source, qr/SELECT n, at FROM things WHERE id = \? AND note <=> \?/, 'its text, with a mark for each parameter';
 
+subtest 'a group that may be NULL, as that of an outer join' => sub {
+    my $group = "-- \@group place id uint, name text, at time null\n\n";
+    my ($exit, $complaint, $h, $c) = compile($group
+        . "-- \@statement thing\n-- \@out n uint, sure place, joined place null\nSELECT n, p.id, p.name, p.at, j.id, j.name, j.at FROM things;\n");
+    is $exit, 0, 'compiled' or diag $complaint;
+    is scalar(() = $h =~ /struct sql_place \{/g), 1, 'one struct for both';
+    like $h, qr/struct sql_place \{\n\tuint64_t id;\n\tstruct str name;\n\tint64_t at;.*\n\tbool at_is_null;\n\};/, '... with a bool only where the member itself may be NULL';
+    my $at = sub { my ($path) = @_; return qr/offsetof\(struct sql_thing_row, \Q$path\E\)/ };
+    like $c, qr/DB_UINT, false, ${\ $at->('sure.id')}, 0 /, 'a member of the other one may not be NULL';
+    like $c, qr/DB_UINT, true, ${\ $at->('joined.id')}, 0 /, 'one of this may, and no bool is set';
+    like $c, qr/DB_TEXT, true, ${\ $at->('joined.name')}, 0 /, '... nor for a text';
+    like $c, qr/DB_TIME, true, ${\ $at->('joined.at')}, ${\ $at->('joined.at_is_null')} /, '... but where the member has one';
+    ($exit, $complaint) = compile($group . "-- \@statement thing\n-- \@in p place null\n-- \@out n uint\nSELECT n FROM things WHERE id = :p.id;\n");
+    is $exit != 0, 1, 'parameters: refused';
+    like $complaint, qr/parameter p\.id cannot be NULL with its group/, '... with the reason';
+};
+
 subtest 'which statements are run for many rows of parameters' => sub {
     my $in = "-- \@in name text, type text\n";
     my $subquery = '(SELECT id FROM types WHERE name = :type)';

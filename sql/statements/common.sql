@@ -12,15 +12,19 @@ NOWAIT
 -- @out now time
 SELECT UTC_TIMESTAMP(6) AS now;
 
+-- What a resource r has wherever it is, and whether or not it was deleted.
+-- @group resource_data uid bytes, locked uint, revision uint, edits uint, etag bytes, meta text, body text, created_at time,
+--      updated_at time, root bytes null, traits text null, changed uint, generation uint, deletion_requested_at time null,
+--      moves uint
+-- @fragment resource_data
+r.uid, r.locked, r.revision, r.edits, r.etag, r.meta, r.body, r.created_at, r.updated_at, r.root, r.traits, r.changed,
+r.generation, r.doomed_at AS deletion_requested_at, r.moves
+
 -- A resource r, all of its row.
--- @group resource id uint, uid bytes, tenant_id uint, type_id uint, namespace text, name text, live uint null,
---      locked uint, revision uint, edits uint, etag bytes, meta text, body text, created_at time, updated_at time,
---      deleted_at time null, purge_at time null, root bytes null, traits text null, changed uint, generation uint,
---      doomed_at time null, moves uint
+-- @group resource id uint, tenant_id uint, type_id uint, namespace text, name text, live uint null, deleted_at time null,
+--      purge_at time null, data resource_data
 -- @fragment resource
-r.id, r.uid, r.tenant_id, r.type_id, r.namespace, r.name, r.live, r.locked, r.revision, r.edits, r.etag, r.meta, r.body,
-r.created_at, r.updated_at, r.deleted_at, r.purge_at, r.root, r.traits, r.changed, r.generation, r.doomed_at,
-r.moves
+r.id, r.tenant_id, r.type_id, r.namespace, r.name, r.live, r.deleted_at, r.purge_at, {resource_data}
 
 -- The last change of a resource r; within a transaction, the one that it has just written.
 -- @fragment last_change

@@ -6,12 +6,9 @@
 -- ---- reading
 
 -- A resource r that is looked for at an address, without the columns that the address already has. NULL where there is none.
--- @group resource_there id uint null, uid bytes null, locked uint null, revision uint null, edits uint null, etag bytes null,
---      meta text null, body text null, created_at time null, updated_at time null, root bytes null, traits text null,
---      changed uint null, generation uint null, doomed_at time null, moves uint null
+-- @group resource_there id uint null, data resource_data null
 -- @fragment resource_there
-r.id, r.uid, r.locked, r.revision, r.edits, r.etag, r.meta, r.body, r.created_at, r.updated_at, r.root, r.traits, r.changed,
-r.generation, r.doomed_at, r.moves
+r.id, {resource_data}
 
 -- The conditions have every column of both keys, live included, so the server looks up both rows while it optimizes, and needs
 -- no plan. A resource with another value of live is left to resource_elsewhere.

@@ -2,6 +2,8 @@
 // The table of all commands: parsing, help and completion use it.
 #include "base/base.h"
 
+#include "cli/command/commands.h"
+#include "cli/command_line.h"
 #include "cli/core/cli.h"
 
 #define OPTIONS_WHOSE (HAS(OPT_TENANT) | HAS(OPT_NAMESPACE))

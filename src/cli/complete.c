@@ -3,7 +3,11 @@
 #include "base/base.h"
 
 #include "base/completion.h"
+#include "cli/command_line.h"
 #include "cli/core/cli.h"
+#include "cli/core/command_table.h"
+#include "cli/core/fields.h"
+#include "cli/core/offered_types.h"
 
 // Offers the built-in types; other types work as well.
 static void offer_types(const struct completion *completion)

@@ -2,7 +2,12 @@
 // Help, made from the tables of commands and options.
 #include "base/base.h"
 
+#include "base/visible.h"
+#include "cli/command/commands.h"
+#include "cli/command_line.h"
 #include "cli/core/cli.h"
+#include "cli/core/command_table.h"
+#include "cli/core/fields.h"
 
 #ifndef TENURE_VERSION
 #define TENURE_VERSION "development"

@@ -10,7 +10,11 @@
 #include "base/descriptors.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "cli/command/commands.h"
+#include "cli/command/resource.h"
+#include "cli/command_line.h"
 #include "cli/core/cli.h"
+#include "cli/core/text.h"
 
 static bool needs_service(const struct command *command)
 {

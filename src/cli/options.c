@@ -2,7 +2,11 @@
 // Parses the command line into command, options and arguments.
 #include "base/base.h"
 
+#include "cli/command_line.h"
 #include "cli/core/cli.h"
+#include "cli/core/command_table.h"
+#include "cli/core/fields.h"
+#include "cli/core/offered_types.h"
 #include "http/conditional.h"
 
 // The options of every command.

@@ -3,7 +3,7 @@
 // Three documents, a line each: merged, what nobody changed stays, and who alone changed anything gets it.
 #include "fuzz.h"
 
-#include "cli/core/cli.h"
+#include "cli/change/merge.h"
 
 static bool read(struct pool *pool, struct str *input, struct doc **doc)
 {

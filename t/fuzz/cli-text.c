@@ -4,7 +4,7 @@
 #include "fuzz.h"
 
 #include "base/visible.h"
-#include "cli/core/cli.h"
+#include "cli/core/text.h"
 
 static void check_tame(struct str text)
 {

@@ -4,9 +4,13 @@
 
 #include <unistd.h>
 
+#include "base/visible.h"
+#include "cli/change/change.h"
+#include "cli/change/merge.h"
 #include "cli/core/cli.h"
-
-enum { TRIES = 10 };
+#include "cli/core/state.h"
+#include "cli/core/table.h"
+#include "cli/core/text.h"
 
 bool cli_confirmed(struct cli *cli, const char *question)
 {
@@ -127,20 +131,28 @@ static void forget(struct cli *cli, const struct target *target)
 		cli_state_forget(cli, *path);
 }
 
-int target_read(struct cli *cli, const struct target *target, const struct doc **document)
+// Reads the target's present document, and does not remember it. Exit code.
+static int read_present(struct cli *cli, const struct target *target, struct doc **present)
 {
 	enum tenure_status status = tenure_resource_get(target->resource);
-	struct doc *parsed;
 	size_t n;
 
 	if (status != TENURE_OK)
 		return cli_fail_status(cli, status, target->label);
 	const char *text = tenure_resource_document(target->resource, &n);
-	int code = cli_input_parse(cli, str_n(text, n), target->label, &parsed);
-	if (code == EX_OK)
-		cli_remember_state(cli, target);
-	*document = parsed;
-	return code;
+	return cli_input_parse(cli, str_n(text, n), target->label, present);
+}
+
+int target_read(struct cli *cli, const struct target *target, const struct doc **document)
+{
+	struct doc *present;
+	int code = read_present(cli, target, &present);
+
+	if (code != EX_OK)
+		return code;
+	cli_remember_state(cli, target);
+	*document = present;
+	return EX_OK;
 }
 
 // ---- which etag
@@ -251,7 +263,9 @@ static void show_side(struct cli *cli, const char *who, bool there, const struct
 	fprintf(stderr, "    %-7s %.*s\n", who, STR_ARG(text));
 }
 
-void change_show_differences(struct cli *cli, const struct merge *merge, bool base_known, bool wanted)
+// Prints each difference with its values to stderr: in base if that is known, as wanted unless it is a deletion, and as the
+// service has it.
+static void show_differences(struct cli *cli, const struct merge *merge, bool base_known, bool wanted)
 {
 	for (size_t i = 0; i < merge->n; i++) {
 		const struct difference *d = &merge->list[i];
@@ -265,6 +279,13 @@ void change_show_differences(struct cli *cli, const struct merge *merge, bool ba
 	}
 	if (merge->n == 0)
 		fprintf(stderr, "  no field of yours differs\n");
+}
+
+int change_fail_stale(struct cli *cli, const char *label, const struct merge *merge, bool base_known, bool wanted,
+	const char *refusal)
+{
+	show_differences(cli, merge, base_known, wanted);
+	return cli->options[OPT_RETRY] != NULL ? cli_fail(EXIT_STALE, "%s: %s", label, refusal) : EXIT_STALE;
 }
 
 // What the change makes of base. NULL: the patch does not fit base, and *error says why.
@@ -292,7 +313,7 @@ static const struct doc *yours_of(struct cli *cli, const struct target *target, 
 
 // What a patch names is wanted also where it had that value before, so it clashes with what others made of it, at each try. A whole document does not tell
 // which of its members are wanted: of that, only those that differ from base.
-static void find_clashes(struct cli *cli, const struct target *target, const struct change *change, const struct doc *now,
+static void find_clashes(struct cli *cli, const struct target *target, const struct change *change, const struct doc *present,
 	struct merge *merge)
 {
 	struct change named = *change;
@@ -302,7 +323,7 @@ static void find_clashes(struct cli *cli, const struct target *target, const str
 		named.kind = CHANGE_JSON_PATCH;
 		named.document = change->merged_patch;
 	}
-	const struct doc *sent = named.kind != CHANGE_PUT ? yours_of(cli, target, &named, now, &unused) : NULL, *value = NULL;
+	const struct doc *sent = named.kind != CHANGE_PUT ? yours_of(cli, target, &named, present, &unused) : NULL, *value = NULL;
 
 	for (size_t i = 0; sent != NULL && i < merge->n; i++) {
 		struct difference *d = &merge->list[i];
@@ -338,8 +359,8 @@ static struct str identity(const struct doc *document, enum target_kind kind)
 	return doc_kind(id) == DOC_STRING ? doc_string(id) : STR("");
 }
 
-// Who was faster, from the refusal's problem: read before another call replaces that.
-static const char *who_was_faster(struct cli *cli)
+// ", by USER at TIME" of the 412, or "". Call it before any other call: that replaces the client's error.
+static const char *changed_by_text(struct cli *cli)
 {
 	const char *who = tenure_error_member(cli->client, "changed_by");
 	const char *when = tenure_error_member(cli->client, "changed_at");
@@ -349,59 +370,88 @@ static const char *who_was_faster(struct cli *cli)
 	return str_printf(cli->pool, ", by %s at %s", who, when).p;
 }
 
-// Reads the present document and shows who changed what. If --retry was given and the changes do not clash, it makes the change
-// anew from the present document. EX_OK: send it again.
-static int rebase(struct cli *cli, const struct target *target, struct change *change, unsigned tries)
+// Refuses if the present document is of another subject than the one that the change is based on: that was deleted since, and its name was
+// given to this one. Exit code.
+static int refuse_other_subject(const struct target *target, const struct change *change, const struct doc *present)
 {
-	const struct doc *now;
-	struct merge merge;
-	const char *etag = cli->options[OPT_ETAG];
+	struct str base_identity = change->base != NULL ? identity(change->base, target->kind) : STR("");
+	struct str present_identity = identity(present, target->kind);
 
-	if (change->etag == NULL && etag != NULL && strcmp(etag, "new") == 0)
-		return cli_fail(EXIT_STALE, "%s: is there already", target->label);
-	const char *who = who_was_faster(cli);
-	enum tenure_status status = tenure_resource_get(target->resource);
-	if (status != TENURE_OK)
-		return cli_fail_status(cli, status, target->label);
-	size_t n;
-	const char *text = tenure_resource_document(target->resource, &n);
-	struct doc *parsed;
-	int code = cli_input_parse(cli, str_n(text, n), target->label, &parsed);
-	if (code != EX_OK)
-		return code;
-	struct str was = change->base != NULL ? identity(change->base, target->kind) : STR(""), is = identity(parsed, target->kind);
-	if (was.n > 0 && is.n > 0 && !str_eq(was, is))
-		return cli_fail(EXIT_STALE, "%s: what you read is not there any more, and another one has its name: nothing is changed", target->label);
-	now = cli_document_own(cli->pool, parsed, NULL, target->kind);
-	// If the base is not known, every field that differs is shown, and nobody can tell whose change it is.
-	const struct doc *base = cli_document_own(cli->pool, change->base != NULL ? change->base : parsed, NULL,
-		target->kind);
+	if (base_identity.n == 0 || present_identity.n == 0 || str_eq(base_identity, present_identity))
+		return EX_OK;
+	return cli_fail(EXIT_STALE, "%s: what you read is not there any more, and another one has its name: nothing is changed",
+		target->label);
+}
+
+// Merges the change with what others made of its base. If the base is not known, the present document takes its place: then every
+// member that the change would alter is listed, and nobody can tell whose change it is. Exit code.
+static int merge_with_present(struct cli *cli, const struct target *target, const struct change *change, const struct doc *present,
+	struct merge *merge)
+{
+	const struct doc *present_own = cli_document_own(cli->pool, present, NULL, target->kind);
+	const struct doc *base = change->base == NULL ? present_own : cli_document_own(cli->pool, change->base, NULL, target->kind);
 	struct str error = STR("");
 	const struct doc *yours = yours_of(cli, target, change, base, &error);
+
 	if (yours == NULL)
-		return cli_fail(EXIT_STALE, "%s: it changed since you read it, and your change does not fit any more: %.*s", target->label,
-			STR_ARG(error));
-	merge_documents(cli->pool, base, yours, now, &merge);
-	find_clashes(cli, target, change, now, &merge);
-	bool retry = cli->options[OPT_RETRY] != NULL;
-	const char *refusal = change->kind == CHANGE_DELETE ? "what was changed meanwhile is not deleted by --retry"
-		: change->base == NULL ? "what the etag stood for is not remembered, so nothing can be merged"
-		: merge.clash ? "both changed the same fields: nothing is merged"
-		: tries + 1 >= TRIES ? "others keep changing it" : NULL;
-	if (!retry || refusal != NULL) {
-		cli_fail(0, "%s: it changed since you read it%s", target->label, who);
-		change_show_differences(cli, &merge, change->base != NULL, change->kind != CHANGE_DELETE);
-		return retry ? cli_fail(EXIT_STALE, "%s: %s", target->label, refusal) : EXIT_STALE;
-	}
+		return cli_fail(EXIT_STALE, "%s: it changed since you read it, and your change does not fit any more: %.*s",
+			target->label, STR_ARG(error));
+	merge_documents(cli->pool, base, yours, present_own, merge);
+	find_clashes(cli, target, change, present_own, merge);
+	return EX_OK;
+}
+
+// Why --retry does not send the merged change; NULL: it does. tries: how often the change was refused before.
+static const char *retry_refusal(const struct change *change, const struct merge *merge, unsigned tries)
+{
+	if (change->kind == CHANGE_DELETE)
+		return "what was changed meanwhile is not deleted by --retry";
+	if (change->base == NULL)
+		return "what the etag stood for is not remembered, so nothing can be merged";
+	if (merge->clash)
+		return "both changed the same fields: nothing is merged";
+	return tries + 1 >= CHANGE_TRIES ? "others keep changing it" : NULL;
+}
+
+// Bases the change on the present document. A merge patch and the parts of a node can be sent as they are; a whole document and a JSON
+// Patch become the merged document.
+static void adopt_merge(struct cli *cli, struct change *change, const struct merge *merge, const struct doc *present)
+{
 	if (change->kind == CHANGE_JSON_PATCH)
 		change->merged_patch = change->document;
 	if (change->kind == CHANGE_PUT || change->kind == CHANGE_JSON_PATCH) {
 		change->kind = CHANGE_PUT;
-		change->document = merge.result;
-		change->body = doc_text(cli->pool, merge.result);
+		change->document = merge->result;
+		change->body = doc_text(cli->pool, merge->result);
 	}
-	change->base = parsed;
-	return EX_OK;
+	change->base = present;
+}
+
+// Handles a 412. With --retry, if both sides' changes can be merged, it prepares the change for being sent again. Otherwise it prints who
+// changed what. EX_OK: send it again, with the etag of the present document.
+static int handle_stale(struct cli *cli, const struct target *target, struct change *change, unsigned tries)
+{
+	const char *etag = cli->options[OPT_ETAG];
+	struct doc *present;
+	struct merge merge;
+
+	if (change->etag == NULL && etag != NULL && strcmp(etag, "new") == 0)
+		return cli_fail(EXIT_STALE, "%s: is there already", target->label);
+	const char *changed_by = changed_by_text(cli);
+	int code = read_present(cli, target, &present);
+	if (code == EX_OK)
+		code = refuse_other_subject(target, change, present);
+	if (code == EX_OK)
+		code = merge_with_present(cli, target, change, present, &merge);
+	if (code != EX_OK)
+		return code;
+	const char *refusal = retry_refusal(change, &merge, tries);
+	if (cli->options[OPT_RETRY] != NULL && refusal == NULL) {
+		adopt_merge(cli, change, &merge, present);
+		return EX_OK;
+	}
+	cli_fail(0, "%s: it changed since you read it%s", target->label, changed_by);
+	return change_fail_stale(cli, target->label, &merge, change->base != NULL, change->kind != CHANGE_DELETE, refusal);
 }
 
 int change_make(struct cli *cli, const struct target *target, struct change *change)
@@ -426,7 +476,7 @@ int change_make(struct cli *cli, const struct target *target, struct change *cha
 		}
 		if (status != TENURE_STALE)
 			return cli_fail_status(cli, status, target->label);
-		code = rebase(cli, target, change, tries);
+		code = handle_stale(cli, target, change, tries);
 		if (code != EX_OK)
 			return code;
 		etag = TENURE_ETAG_CURRENT;

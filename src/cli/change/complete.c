@@ -3,7 +3,10 @@
 #include "base/base.h"
 
 #include "base/pool.h"
+#include "cli/change/change.h"
+#include "cli/change/merge.h"
 #include "cli/core/cli.h"
+#include "cli/core/text.h"
 
 // Sets change->document to what the target is with the given members set, and, unless an option says which, change->etag to its etag, or
 // to "new" if there is none yet. If the etag of an option stands for a document that is remembered, the members are set in that: others may have

@@ -2,7 +2,10 @@
 // What a change did to a document, for people: a line for each member's value before it (-) and after it (+).
 #include "base/base.h"
 
+#include "base/visible.h"
+#include "cli/change/merge.h"
 #include "cli/core/cli.h"
+#include "cli/core/text.h"
 
 static void show_value(struct cli *cli, char sign, struct str path, const struct doc *value)
 {

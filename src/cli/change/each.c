@@ -2,7 +2,10 @@
 // Loops that commands share: one name after the other, all of a list; and showing one document.
 #include "base/base.h"
 
+#include "cli/change/change.h"
+#include "cli/change/each.h"
 #include "cli/core/cli.h"
+#include "cli/core/table.h"
 
 int cli_each_of(struct cli *cli, const char **names, name_fn *fn, void *arg)
 {

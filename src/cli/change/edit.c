@@ -8,7 +8,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/change/change.h"
+#include "cli/change/merge.h"
 #include "cli/core/cli.h"
+#include "cli/core/state.h"
+#include "cli/core/text.h"
 
 // Keys that interrupt or quit are the editor's while it runs: some use them as commands.
 static int run_editor(struct cli *cli, const char *path)

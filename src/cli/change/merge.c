@@ -2,7 +2,8 @@
 // Three-way merge of documents, member by member.
 #include "base/base.h"
 
-#include "cli/core/cli.h"
+#include "cli/change/merge.h"
+#include "lib/client.h"
 
 struct value {
 	const struct doc *doc;

@@ -2,7 +2,14 @@
 // tenure node, port, portgroup, chassis, driver: the commands that all bare metal has.
 #include "base/base.h"
 
+#include "cli/change/change.h"
+#include "cli/change/each.h"
+#include "cli/command/baremetal.h"
+#include "cli/command/commands.h"
 #include "cli/core/cli.h"
+#include "cli/core/fields.h"
+#include "cli/core/lists.h"
+#include "cli/core/table.h"
 
 struct baremetal_noun {
 	const char *noun, *kind; // kind: as tenure_metal_new() takes it, and the plural of the built-in type

@@ -2,7 +2,13 @@
 // tenure trait: the catalogue of traits.
 #include "base/base.h"
 
+#include "cli/change/change.h"
+#include "cli/change/each.h"
+#include "cli/command/commands.h"
+#include "cli/command/placement.h"
 #include "cli/core/cli.h"
+#include "cli/core/fields.h"
+#include "cli/core/table.h"
 #include "http/uri.h"
 
 #define CUSTOM "CUSTOM_"

@@ -3,7 +3,12 @@
 #include "base/base.h"
 
 #include "base/pool.h"
+#include "cli/command/commands.h"
 #include "cli/core/cli.h"
+#include "cli/core/fields.h"
+#include "cli/core/lists.h"
+#include "cli/core/table.h"
+#include "cli/core/text.h"
 #include "http/uri.h"
 
 enum { PAGE = 1000, FOLLOW_LAST = 10, FOLLOW_PAUSE_S = 1, AWAY_PAUSE_MAX_S = 30 };

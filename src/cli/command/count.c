@@ -3,7 +3,10 @@
 #include "base/base.h"
 
 #include "base/pool.h"
+#include "cli/command/commands.h"
 #include "cli/core/cli.h"
+#include "cli/core/lists.h"
+#include "cli/core/table.h"
 
 static const struct column columns[] = {
 	{ "tenant", "tenant" },

@@ -10,7 +10,14 @@
 
 #include "base/pool.h"
 #include "base/spill.h"
+#include "base/visible.h"
+#include "cli/change/merge.h"
+#include "cli/command/commands.h"
+#include "cli/command/resource.h"
 #include "cli/core/cli.h"
+#include "cli/core/offered_types.h"
+#include "cli/core/rows.h"
+#include "cli/core/text.h"
 
 enum { PAGE = 500, COLUMN_DEPTH = 8 };
 

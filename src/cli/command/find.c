@@ -4,7 +4,12 @@
 
 #include "base/buf.h"
 #include "base/pool.h"
+#include "cli/command/commands.h"
 #include "cli/core/cli.h"
+#include "cli/core/fields.h"
+#include "cli/core/lists.h"
+#include "cli/core/offered_types.h"
+#include "cli/core/table.h"
 #include "http/uri.h"
 
 static const struct column columns[] = {

@@ -3,7 +3,12 @@
 #include "base/base.h"
 
 #include "base/pool.h"
+#include "cli/change/change.h"
+#include "cli/change/each.h"
+#include "cli/command/commands.h"
 #include "cli/core/cli.h"
+#include "cli/core/lists.h"
+#include "cli/core/table.h"
 
 static const struct column forward_columns[] = {
 	{ "resource", "resource" },

@@ -3,7 +3,15 @@
 #include "base/base.h"
 
 #include "base/pool.h"
+#include "base/visible.h"
+#include "cli/change/merge.h"
+#include "cli/command/commands.h"
+#include "cli/command/resource.h"
 #include "cli/core/cli.h"
+#include "cli/core/lists.h"
+#include "cli/core/offered_types.h"
+#include "cli/core/table.h"
+#include "cli/core/text.h"
 #include "http/uri.h"
 
 enum { PAGE = 100 }; // what the service gives at most

@@ -11,7 +11,15 @@
 #include "base/digest.h"
 #include "base/pool.h"
 #include "base/siphash.h"
+#include "cli/change/merge.h"
+#include "cli/command/commands.h"
+#include "cli/command/resource.h"
 #include "cli/core/cli.h"
+#include "cli/core/fields.h"
+#include "cli/core/offered_types.h"
+#include "cli/core/rows.h"
+#include "cli/core/table.h"
+#include "cli/core/text.h"
 
 #define DRY_RUN "?dry_run=true"
 enum { TRIES = 10, PROGRESS_US = 200 * 1000 };

@@ -2,7 +2,12 @@
 // tenure provider inventory … and usages: how much a provider has of each class, and how much of that is in use.
 #include "base/base.h"
 
+#include "cli/change/change.h"
+#include "cli/command/commands.h"
+#include "cli/command/placement.h"
+#include "cli/command/provider_part.h"
 #include "cli/core/cli.h"
+#include "cli/core/table.h"
 
 static const struct column inventory_columns[] = {
 	{ "class", "class" }, { "total", "total" }, { "reserved", "reserved" }, { "used", "used" },

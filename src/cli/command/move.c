@@ -5,7 +5,17 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/visible.h"
+#include "cli/change/change.h"
+#include "cli/change/each.h"
+#include "cli/command/commands.h"
+#include "cli/command/move.h"
+#include "cli/command/resource.h"
 #include "cli/core/cli.h"
+#include "cli/core/offered_types.h"
+#include "cli/core/state.h"
+#include "cli/core/table.h"
+#include "cli/core/text.h"
 
 enum { FIRST_POLL_MS = 100, LAST_POLL_MS = 1000, AWAY_POLL_MS = 30000 };
 

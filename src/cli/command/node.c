@@ -2,7 +2,13 @@
 // tenure node maintenance, trait and move: commands that only nodes have.
 #include "base/base.h"
 
+#include "cli/change/change.h"
+#include "cli/change/each.h"
+#include "cli/command/baremetal.h"
+#include "cli/command/commands.h"
+#include "cli/command/move.h"
 #include "cli/core/cli.h"
+#include "cli/core/table.h"
 
 // Reads the node without remembering it, so that --etag auto still means what was shown last. Exit code.
 static int read_now(struct cli *cli, const struct target *target)

@@ -3,7 +3,9 @@
 #include "base/base.h"
 
 #include "base/uuid.h"
+#include "cli/command/placement.h"
 #include "cli/core/cli.h"
+#include "cli/core/text.h"
 
 enum tenure_status cli_placement_call(struct cli *cli, struct wish wish, const struct doc *body, struct doc **answer,
 	int *http)

@@ -2,7 +2,16 @@
 // tenure provider list, show, create, set, delete.
 #include "base/base.h"
 
+#include "cli/change/change.h"
+#include "cli/change/each.h"
+#include "cli/command/baremetal.h"
+#include "cli/command/commands.h"
+#include "cli/command/placement.h"
+#include "cli/command/provider_part.h"
 #include "cli/core/cli.h"
+#include "cli/core/fields.h"
+#include "cli/core/table.h"
+#include "cli/core/text.h"
 
 static struct column_list columns_of(struct cli *cli)
 {

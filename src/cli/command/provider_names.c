@@ -3,7 +3,12 @@
 #include "base/base.h"
 
 #include "base/uuid.h"
+#include "cli/change/change.h"
+#include "cli/command/commands.h"
+#include "cli/command/placement.h"
+#include "cli/command/provider_part.h"
 #include "cli/core/cli.h"
+#include "cli/core/table.h"
 
 static const struct part *part_of(const struct cli *cli)
 {

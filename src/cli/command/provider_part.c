@@ -3,9 +3,15 @@
 // generation on which it is based. If the provider has another generation by then, both sides are compared name by name.
 #include "base/base.h"
 
+#include "cli/change/change.h"
+#include "cli/change/merge.h"
+#include "cli/command/placement.h"
+#include "cli/command/provider_part.h"
 #include "cli/core/cli.h"
+#include "cli/core/state.h"
+#include "cli/core/table.h"
+#include "cli/core/text.h"
 
-enum { TRIES = 10 };
 #define GENERATION "resource_provider_generation"
 
 const struct part part_traits = { "traits", true }, part_aggregates = { "aggregates", true },
@@ -161,11 +167,20 @@ static int read_base(struct cli *cli, const struct provider *provider, const str
 	return code;
 }
 
-static enum tenure_status send(struct cli *cli, const struct provider *provider, const struct part *part,
-	const struct doc *content, uint64_t generation, struct str etag, struct doc **answer)
+// A part's content as it is sent.
+struct replacement {
+	const struct provider *provider;
+	const struct part *part;
+	const struct doc *wanted; // the new content
+	struct state base;        // on which it is based; its content is known
+	bool whole;               // of struct part_edit
+};
+
+static enum tenure_status send(struct cli *cli, const struct replacement *replacement, struct str etag, struct doc **answer)
 {
-	return cli_placement_call(cli, (struct wish){ .method = "PUT", .path = address(cli, provider, part), .if_match = etag },
-		body_of(cli, part, content, generation), answer, NULL);
+	return cli_placement_call(cli, (struct wish){ .method = "PUT",
+		.path = address(cli, replacement->provider, replacement->part), .if_match = etag },
+		body_of(cli, replacement->part, replacement->wanted, replacement->base.generation), answer, NULL);
 }
 
 static bool lost_race(struct cli *cli, enum tenure_status status)
@@ -175,34 +190,42 @@ static bool lost_race(struct cli *cli, enum tenure_status status)
 	return code != NULL && strcmp(code, "placement.concurrent_update") == 0;
 }
 
-// Somebody was faster: shows what each side made of base. If --retry was given and the changes do not clash, it sets *wanted
-// and *base for another try. EX_OK: send it again.
-static int rebase(struct cli *cli, const struct provider *provider, const struct part *part, bool whole, unsigned tries,
-	const struct doc **wanted, struct state *base)
+// Why --retry does not send the merged content; NULL: it does. tries: how often it was refused before.
+static const char *retry_refusal(const struct replacement *replacement, const struct merge *merge, bool untouched, unsigned tries)
 {
-	const char *label = label_of(cli, provider, part);
-	struct state now;
+	if (replacement->whole && !untouched)
+		return "it was to be just this, and others changed it: that is not done again";
+	if (merge->clash)
+		return "both changed the same: nothing is merged";
+	return tries + 1 >= CHANGE_TRIES ? "others keep changing it" : NULL;
+}
+
+// Handles the refusal of a generation that is not the provider's any more. With --retry, if both sides' changes can be merged, it
+// prepares the replacement for being sent again, based on the present content. Otherwise it prints who changed what. EX_OK: send it again.
+static int handle_stale(struct cli *cli, struct replacement *replacement, unsigned tries)
+{
+	const struct part *part = replacement->part;
+	const struct state *base = &replacement->base;
+	const char *label = label_of(cli, replacement->provider, part);
+	struct state present;
 	struct merge merge;
-	int code = read_state(cli, provider, part, &now);
+	int code = read_state(cli, replacement->provider, part, &present);
 
 	if (code != EX_OK)
 		return code;
-	merge_documents(cli->pool, base->content, *wanted, now.content, &merge);
-	bool untouched = doc_equal(base->content, now.content);
-	const char *refusal = whole && !untouched ? "it was to be just this, and others changed it: that is not done again"
-		: merge.clash ? "both changed the same: nothing is merged"
-		: tries + 1 >= TRIES ? "others keep changing it" : NULL;
-	bool retry = cli->options[OPT_RETRY] != NULL;
-	if (retry && refusal == NULL) {
-		*wanted = whole ? *wanted : merge.result;
-		*base = now;
+	merge_documents(cli->pool, base->content, replacement->wanted, present.content, &merge);
+	bool untouched = doc_equal(base->content, present.content); // the generation grew for another part
+	const char *refusal = retry_refusal(replacement, &merge, untouched, tries);
+	if (cli->options[OPT_RETRY] != NULL && refusal == NULL) {
+		if (!replacement->whole)
+			replacement->wanted = merge.result;
+		replacement->base = present;
 		return EX_OK;
 	}
 	cli_fail(0, "%s: the provider changed since it was read: it is at generation %llu, not %llu%s%s%s", label,
-		(unsigned long long)now.generation, (unsigned long long)base->generation, untouched ? "; its " : "",
+		(unsigned long long)present.generation, (unsigned long long)base->generation, untouched ? "; its " : "",
 		untouched ? part->name : "", untouched ? " are as they were" : "");
-	change_show_differences(cli, &merge, true, true);
-	return retry ? cli_fail(EXIT_STALE, "%s: %s", label, refusal) : EXIT_STALE;
+	return change_fail_stale(cli, label, &merge, true, true, refusal);
 }
 
 static int done(struct cli *cli, const struct provider *provider, const struct part *part, struct doc *answer,
@@ -225,25 +248,25 @@ static int done(struct cli *cli, const struct provider *provider, const struct p
 int part_change(struct cli *cli, const struct provider *provider, const struct part *part,
 	const struct part_edit *edit)
 {
-	struct state base;
+	struct replacement replacement = { .provider = provider, .part = part, .whole = edit->whole };
 	struct str etag = STR("");
 	struct doc *answer;
 	int code = cli->options[OPT_ETAG] == NULL ? EX_OK : cli_etag_given(cli, provider->path, provider->label, &etag);
 
 	if (code == EX_OK)
-		code = read_base(cli, provider, part, &base);
+		code = read_base(cli, provider, part, &replacement.base);
 	if (code != EX_OK)
 		return code;
-	const struct doc *wanted = edit->make(cli, provider, base.content, edit->arg);
-	if (wanted == NULL)
+	replacement.wanted = edit->make(cli, provider, replacement.base.content, edit->arg);
+	if (replacement.wanted == NULL)
 		return EXIT_NOT_FOUND;
 	for (unsigned tries = 0;; tries++) {
-		enum tenure_status status = send(cli, provider, part, wanted, base.generation, etag, &answer);
+		enum tenure_status status = send(cli, &replacement, etag, &answer);
 		if (status == TENURE_OK)
 			return done(cli, provider, part, answer, tries > 0);
 		if (!lost_race(cli, status))
 			return cli_fail_status(cli, status, label_of(cli, provider, part));
-		code = rebase(cli, provider, part, edit->whole, tries, &wanted, &base);
+		code = handle_stale(cli, &replacement, tries);
 		if (code != EX_OK)
 			return code;
 	}

@@ -2,7 +2,15 @@
 // tenure resource TYPE …, also with a type's plural as the noun.
 #include "base/base.h"
 
+#include "cli/change/change.h"
+#include "cli/change/each.h"
+#include "cli/command/commands.h"
+#include "cli/command/resource.h"
 #include "cli/core/cli.h"
+#include "cli/core/command_table.h"
+#include "cli/core/lists.h"
+#include "cli/core/offered_types.h"
+#include "cli/core/table.h"
 
 static const struct column columns[] = {
 	{ "namespace", "metadata.namespace" }, { "name", "metadata.name" }, { "revision", "metadata.resourceVersion" },

@@ -2,7 +2,14 @@
 // tenure type …, tenure space …: which definition of a type serves a tenant, and what decides that.
 #include "base/base.h"
 
+#include "cli/change/change.h"
+#include "cli/change/each.h"
+#include "cli/command/commands.h"
 #include "cli/core/cli.h"
+#include "cli/core/fields.h"
+#include "cli/core/state.h"
+#include "cli/core/table.h"
+#include "cli/core/text.h"
 #include "http/uri.h"
 
 static const struct column type_columns[] = {

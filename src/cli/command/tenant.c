@@ -2,7 +2,12 @@
 // tenure tenant …
 #include "base/base.h"
 
+#include "cli/change/change.h"
+#include "cli/change/each.h"
+#include "cli/command/commands.h"
 #include "cli/core/cli.h"
+#include "cli/core/lists.h"
+#include "cli/core/table.h"
 
 static const struct column columns[] = {
 	{ "id", "tenant.id" }, { "tier", "tenant.tier" }, { "state", "tenant.state" }, { "resources", "tenant.resources" },

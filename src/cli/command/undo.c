@@ -5,7 +5,15 @@
 #include <unistd.h>
 
 #include "base/pool.h"
+#include "base/visible.h"
+#include "cli/change/change.h"
+#include "cli/change/merge.h"
+#include "cli/command/commands.h"
+#include "cli/command/move.h"
 #include "cli/core/cli.h"
+#include "cli/core/lists.h"
+#include "cli/core/state.h"
+#include "cli/core/table.h"
 
 struct undo {
 	const char *label; // the request's id

@@ -3,7 +3,14 @@
 #include "base/base.h"
 
 #include "base/pool.h"
+#include "base/visible.h"
+#include "cli/change/change.h"
+#include "cli/change/each.h"
+#include "cli/command/commands.h"
 #include "cli/core/cli.h"
+#include "cli/core/lists.h"
+#include "cli/core/table.h"
+#include "cli/core/text.h"
 #include "http/uri.h"
 
 static const struct column columns[] = {

@@ -3,6 +3,7 @@
 #include "base/base.h"
 
 #include "cli/core/cli.h"
+#include "cli/core/table.h"
 #include "types/types.h"
 
 struct column_list cli_noun_columns(struct cli *cli, const char *group, const char *plural)

@@ -4,6 +4,7 @@
 
 #include "base/ascii.h"
 #include "cli/core/cli.h"
+#include "cli/core/command_table.h"
 
 enum { NOUNS_MAX = 64, VERBS_MAX = 64 };
 

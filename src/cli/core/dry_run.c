@@ -2,6 +2,7 @@
 // --dry-run: prints a change as the line of curl that would make it.
 #include "base/base.h"
 
+#include "base/visible.h"
 #include "cli/core/cli.h"
 
 // Adds an option with its argument in single quotes for a shell. The token is not printed: the line takes it from the

@@ -4,7 +4,9 @@
 
 #include <stdarg.h>
 
+#include "base/visible.h"
 #include "cli/core/cli.h"
+#include "cli/core/fields.h"
 
 PRINTF_LIKE(2, 0) static void tell(const char *kind, const char *format, va_list args)
 {

@@ -3,6 +3,8 @@
 #include "base/base.h"
 
 #include "cli/core/cli.h"
+#include "cli/core/fields.h"
+#include "cli/core/lists.h"
 
 #define USE_MAKE (USE_CREATE | USE_SET)
 #define USE_CHANGE (USE_MAKE | USE_UNSET)

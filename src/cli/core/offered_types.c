@@ -3,7 +3,8 @@
 #include "base/base.h"
 
 #include "base/ascii.h"
-#include "cli/core/cli.h"
+#include "base/options.h"
+#include "cli/core/offered_types.h"
 
 const struct offered_type offered_types[] = {
 #define TYPE_OFFERED true

@@ -4,6 +4,9 @@
 
 #include "base/pool.h"
 #include "cli/core/cli.h"
+#include "cli/core/fields.h"
+#include "cli/core/lists.h"
+#include "cli/core/table.h"
 
 enum { PAGE = 1000 };
 

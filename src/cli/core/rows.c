@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 
 #include "cli/core/cli.h"
+#include "cli/core/rows.h"
+#include "cli/core/text.h"
 
 enum { ROW_MAX = 16 << 20, LIST_MAX = 64 << 20, DEPTH = 200 };
 enum { COLUMNS_MAX = CLI_ROWS_COLUMNS };

@@ -4,6 +4,7 @@
 
 #include "base/ascii.h"
 #include "cli/core/cli.h"
+#include "cli/core/lists.h"
 #include "http/uri.h"
 
 static const struct { enum option option; const char *parameter; } conditions[] = {

@@ -10,6 +10,8 @@
 
 #include "base/digest.h"
 #include "cli/core/cli.h"
+#include "cli/core/state.h"
+#include "cli/core/text.h"
 
 // The folder ${XDG_STATE_HOME:-~/.local/state}/tenure; NULL: there is no home.
 static const char *folder(struct cli *cli)

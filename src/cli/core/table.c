@@ -4,7 +4,11 @@
 
 #include "base/ascii.h"
 #include "base/clock.h"
+#include "base/visible.h"
 #include "cli/core/cli.h"
+#include "cli/core/offered_types.h"
+#include "cli/core/table.h"
+#include "cli/core/text.h"
 #include "types/types.h"
 
 // CELL_LOOKS, CELL_DEPTH: how many values of a document a type's column may look at, and how deep its own value may be.

@@ -5,7 +5,9 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include "base/visible.h"
 #include "cli/core/cli.h"
+#include "cli/core/text.h"
 
 bool cli_reader_is_gone(int ms)
 {

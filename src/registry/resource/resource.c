@@ -16,10 +16,24 @@
 #include "registry/type/tree.h"
 #include "sql/resources.h"
 
-static void set_root_and_traits(struct resource *resource, struct str root, struct str traits)
+// Sets the members that do not say where the resource is, or whether it was deleted.
+static void take_data(struct resource *resource, const struct sql_resource_data *data)
 {
-	resource->has_root = tree_root(root, &resource->root);
-	resource->traits = traits;
+	uuid_from_bytes(data->uid, &resource->uid);
+	resource->locked = data->locked != 0;
+	resource->revision = data->revision;
+	resource->edits = data->edits;
+	etag_replace(resource, (const uint8_t *)data->etag.p);
+	resource->meta = data->meta;
+	resource->body = data->body;
+	resource->created_us = data->created_at;
+	resource->updated_us = data->updated_at;
+	resource->has_root = tree_root(data->root, &resource->root);
+	resource->traits = data->traits;
+	resource->changed = data->changed;
+	resource->generation = data->generation;
+	resource->deletion_requested_us = data->deletion_requested_at;
+	resource->moves = data->moves;
 }
 
 struct resource resource_of_columns(struct registry *registry, const struct sql_resource *r)
@@ -31,24 +45,11 @@ struct resource resource_of_columns(struct registry *registry, const struct sql_
 		.space = r->namespace,
 		.name = r->name,
 		.live = r->live_is_null ? RESOURCE_DELETED : (enum resource_live)r->live,
-		.locked = r->locked != 0,
-		.revision = r->revision,
-		.edits = r->edits,
-		.meta = r->meta,
-		.body = r->body,
-		.created_us = r->created_at,
-		.updated_us = r->updated_at,
 		.deleted_us = r->deleted_at,
 		.purge_us = r->purge_at,
-		.changed = r->changed,
-		.generation = r->generation,
-		.deletion_requested_us = r->doomed_at,
-		.moves = r->moves,
 	};
 
-	uuid_from_bytes(r->uid, &resource.uid);
-	etag_replace(&resource, (const uint8_t *)r->etag.p);
-	set_root_and_traits(&resource, r->root, r->traits);
+	take_data(&resource, &r->data);
 	return resource;
 }
 
@@ -150,21 +151,8 @@ static void resource_at_address(struct resource *resource, const struct address 
 		.space = address->space,
 		.name = address->name,
 		.live = RESOURCE_COUNTED,
-		.locked = r->locked != 0,
-		.revision = r->revision,
-		.edits = r->edits,
-		.meta = r->meta,
-		.body = r->body,
-		.created_us = r->created_at,
-		.updated_us = r->updated_at,
-		.changed = r->changed,
-		.generation = r->generation,
-		.deletion_requested_us = r->doomed_at,
-		.moves = r->moves,
 	};
-	uuid_from_bytes(r->uid, &resource->uid);
-	etag_replace(resource, (const uint8_t *)r->etag.p);
-	set_root_and_traits(resource, r->root, r->traits);
+	take_data(resource, &r->data);
 }
 
 // found: the columns of the resource at the address, of a tenant that is not deleted; NULL where there is none.

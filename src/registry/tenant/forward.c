@@ -55,7 +55,7 @@ static enum outcome lead_on(struct registry *registry, const struct sql_forward 
 
 		if (end == NULL || end->home.tenant.p == NULL) // it leads to no merged namespace; or that, or the tenant, was purged, and it is gone
 			continue;
-		uuid_from_bytes(end->r.uid, &list[i].uid);
+		uuid_from_bytes(end->r.data.uid, &list[i].uid);
 		list[i].dest = end->home.tenant;
 		list[i].gone = end->r.live_is_null || !end->home.tenant_deleted_at_is_null;
 	}

@@ -118,9 +118,9 @@ static enum outcome check_depth(struct examination *examination, const struct sq
 	struct resource right = resource_of_columns(registry, &row->r);
 	struct db_rows mended;
 
-	right.meta = shallow_first(registry->pool, row->r.meta);
-	right.body = shallow_first(registry->pool, row->r.body);
-	if (str_eq(right.meta, row->r.meta) && str_eq(right.body, row->r.body))
+	right.meta = shallow_first(registry->pool, row->r.data.meta);
+	right.body = shallow_first(registry->pool, row->r.data.body);
+	if (str_eq(right.meta, row->r.data.meta) && str_eq(right.body, row->r.data.body))
 		return OUTCOME_OK;
 	note_found(examination, "resource", &right.uid);
 	if (!examination->fix)
