@@ -209,6 +209,9 @@ enum step_result step_receive(struct exchange *exchange)
 	case TRANSPORT_BODY_CUT:
 		return done(exchange, call_fail(call, OUTCOME_BAD_REQUEST,
 			"the body came incomplete: it must have as many bytes as Content-Length says"));
+	case TRANSPORT_BODY_LATE:
+		return done(exchange, call_fail(call, OUTCOME_BAD_REQUEST, "the body came too slowly: it may take %d seconds at most",
+			TRANSPORT_BODY_S));
 	case TRANSPORT_HEADERS_TOO_LARGE:
 		return done(exchange, call_fail(call, OUTCOME_HEADERS_TOO_LARGE,
 			"the header fields may have %u bytes altogether, and be %d at most",
