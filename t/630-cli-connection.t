@@ -90,6 +90,17 @@ sub tool {
     return Tenure::Tool->new(url => $url, token => 'secret', tenant => 't', %more);
 }
 
+subtest 'a proxy of the environment' => sub {
+    local @ENV{qw(http_proxy all_proxy)} = (serve(answer(503, 'the proxy')) ) x 2;
+    for my $host (qw(127.0.0.1 localhost)) {
+        tool(serve($ok) =~ s/127\.0\.0\.1/$host/r)->ends(0, qw(configmaps show x));
+        is_deeply [ map { /^(GET \S+)/ } requests() ], [ 'GET /v2.0/t/namespaces/default/configmaps/x' ], "never gets what is for this machine, $host";
+    }
+    local @ENV{qw(http_proxy all_proxy)} = (serve($ok)) x 2;
+    tool('http://tenure.example')->ends(0, qw(configmaps show x));
+    is_deeply [ map { /^(GET \S+)/ } requests() ], [ 'GET http://tenure.example/v2.0/t/namespaces/default/configmaps/x' ], 'but what is for others';
+};
+
 subtest 'what is sent again' => sub {
     tool(serve($busy, $busy, $ok))->ends(0, qw(configmaps show x));
     is scalar(requests()), 3, 'a read, until it is answered';

@@ -581,6 +581,9 @@ subtest 'without a watch process' => sub {
         version_of_list($alone->combined('alice:acme')), wait => 0.2);
     $alone->combined('alice:acme')->post($cms, json => config_map('beside'))->is_status(201, 'made by a worker of mod_fcgid');
     is told($watch, 1), 'ADDED beside', 'and told at once';
+    my $body = $alone->combined('alice:acme')->request(GET => "$cms?watch=true&resourceVersion=1&timeoutSeconds=1", type => 'application/json', body => '{}');
+    $body->is_status(405, 'a request with a body, which would come as slowly as its client sends it, never goes there');
+    like $body->json->{message}, qr/watch is not offered/, 'but to mod_fcgid';
     kill TERM => $pid;
     waitpid $pid, 0;
 };

@@ -19,7 +19,7 @@ use Tenure::FastCGI;
 use Tenure::Instance;
 use Tenure::Run qw(run read_file write_file);
 use Tenure::Shim;
-use Tenure::Watch;
+use Tenure::Watch qw(told);
 
 my $shim = Tenure::Shim->new or plan skip_all => 'sanitizers have calls of their own in place of these';
 my $top  = Tenure::Instance::source_dir();
@@ -89,6 +89,26 @@ for my $case (
         $service->get($objects)->is_status(200, 'so is the long list');
     };
 }
+
+# Below request_memory the part that the disk does not take is in memory: nothing is missing.
+subtest 'a disk that gets full within a long answer' => sub {
+    my $full = sub { $shim->arm(process => worker(), classes => ['write'], function => 'pwrite', call => 2, error => 'ENOSPC', lasting => 1) };
+    $full->();
+    my $answer = $service->get("$objects?limit=2");
+    is [$shim->disarm]->[0], 'pwrite', 'the disk was full';
+    $answer->is_status(200, 'the list is answered');
+    is length(eval { $answer->json->{items}[1]{data}{text} } // ''), 2_500_000, 'whole';
+    serves();
+
+    my $few = join ',', map { "metadata.name!=l$_" } 3 .. 8;
+    $full->();
+    my $watch = Tenure::Watch->new($instance->env('TENURE_SERVICE_URL'), 'ann:acme:admin',
+        "$objects?sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&fieldSelector=$few", wait => 20);
+    is told($watch, 2), 'ADDED l1, ADDED l2', 'and so does a watch begin with what is there';
+    is [$shim->disarm]->[0], 'pwrite', 'the disk was full';
+    $watch->close_now;
+    serves();
+};
 
 # ---- what belongs to all requests
 

@@ -48,6 +48,17 @@ subtest 'what is asked' => sub {
     is $got->{status}, 415, 'a media type that is not taken';
     like $got->{headers}{'accept-patch'}, qr{application/merge-patch\+json}, 'with what would be';
     is ask(PUT => $thing, 'jane:acme', params => [ CONTENT_TYPE => 'text/plain' ], body => 'x')->{status}, 415, 'PUT, too';
+    for ([ PUT => $thing ], [ POST => '/api/v1/namespaces/default/configmaps' ], [ POST => '/baremetal/v1/nodes' ], [ POST => '/placement/resource_classes' ]) {
+        my ($method, $uri) = @$_;
+        my $sent = sub { my ($coding) = @_;
+            return ask($method => $uri, 'admin', params => [ CONTENT_TYPE => 'application/json', HTTP_CONTENT_ENCODING => $coding,
+                HTTP_OPENSTACK_API_VERSION => 'placement 1.30' ], body => '{}') };
+        $got = $sent->('gzip');
+        is $got->{status}, 415, "a compressed body for $uri";
+        like $got->{body}, qr/gzip/, 'which is what the answer names';
+        is $got->{headers}{'accept-encoding'}, 'identity', 'with what would be taken';
+        isnt $sent->('Identity')->{status}, 415, 'a body that is said to be as it is';
+    }
     is ask(PUT => $thing, 'jane:acme', @json)->{status}, 400, 'a body that is missing';
     is ask(GET => $thing, 'jane:acme', params => [ HTTP_ACCEPT => 'image/png' ])->{status}, 406, 'a form there is not';
     $got = ask(GET => "$thing?nonsense=1", 'jane:acme');

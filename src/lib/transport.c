@@ -2,6 +2,7 @@
 // One HTTP exchange by libcurl. Redirects are never followed: the token would go along.
 #include "base/base.h"
 
+#include <arpa/inet.h>
 #include <curl/curl.h>
 #include <errno.h>
 #include <signal.h>
@@ -205,6 +206,23 @@ static struct curl_slist *fields_of(const struct tenure_client *client, struct p
 	return fields;
 }
 
+// Is the host of the URL this machine itself: localhost, 127.0.0.0/8 or ::1?
+static bool is_loopback(const char *url)
+{
+	CURLU *parsed = curl_url();
+	char *host = NULL;
+	struct in_addr four;
+	bool loopback = false;
+
+	if (parsed != NULL && curl_url_set(parsed, CURLUPART_URL, url, 0) == CURLUE_OK &&
+		curl_url_get(parsed, CURLUPART_HOST, &host, 0) == CURLUE_OK)
+		loopback = str_eq_nocase(str_c(host), STR("localhost")) || str_eq_c(str_c(host), "[::1]") ||
+			(inet_pton(AF_INET, host, &four) == 1 && ntohl(four.s_addr) >> 24 == IN_LOOPBACKNET);
+	curl_free(host);
+	curl_url_cleanup(parsed);
+	return loopback;
+}
+
 static void set_connection(CURL *curl, const struct tenure_client *client, char error[CURL_ERROR_SIZE])
 {
 	curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, error);
@@ -212,6 +230,9 @@ static void set_connection(CURL *curl, const struct tenure_client *client, char 
 	curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
 	curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L);
+	// libcurl would ask the environment's proxy for this machine's addresses, too: the token would leave the machine, in clear text.
+	if (is_loopback(client->url.p))
+		curl_easy_setopt(curl, CURLOPT_PROXY, "");
 	// Timeouts by signals would touch the whole process.
 	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, client->connect_ms);

@@ -99,6 +99,35 @@ static void given_away(void)
 	close(web_server);
 }
 
+// What came in a record is there without waiting, and FCGX_GetStr() takes it from there.
+static void ready(void)
+{
+	const unsigned char head[] = {
+		FCGI_VERSION_1, FCGI_BEGIN_REQUEST, 0, 1, 0, 8, 0, 0, 0, FCGI_RESPONDER, 0, 0, 0, 0, 0, 0,
+		FCGI_VERSION_1, FCGI_PARAMS, 0, 1, 0, 5, 0, 0, 1, 2, 'A', 'b', 'c',
+		FCGI_VERSION_1, FCGI_PARAMS, 0, 1, 0, 0, 0, 0,
+	};
+	const unsigned char stdin_record[] = { FCGI_VERSION_1, FCGI_STDIN, 0, 1, 0, 5, 0, 0, 'h', 'e', 'l', 'l', 'o' };
+	const unsigned char end[] = { FCGI_VERSION_1, FCGI_STDIN, 0, 1, 0, 0, 0, 0 };
+	FCGX_Request request;
+	int web_server = connect_to(&request);
+	char text[8];
+
+	ok(send(web_server, head, sizeof(head), MSG_NOSIGNAL) == (ssize_t)sizeof(head), "a request whose body comes later");
+	accept_it(&request, false);
+	is_int((int64_t)fcgx_ready(request.in), 0, "of which nothing is ready");
+	ok(send(web_server, stdin_record, sizeof(stdin_record), MSG_NOSIGNAL) == (ssize_t)sizeof(stdin_record), "a part of it");
+	is_int(FCGX_GetStr(text, 1, request.in), 1, "one byte is read");
+	is_int((int64_t)fcgx_ready(request.in), 4, "the others of its record are ready");
+	is_int(FCGX_GetStr(text, 4, request.in), 4, "and read without waiting");
+	is_str(str_n(text, 4), "ello", "as they were sent");
+	ok(send(web_server, end, sizeof(end), MSG_NOSIGNAL) == (ssize_t)sizeof(end), "the end");
+	is_int(FCGX_GetStr(text, 1, request.in), 0, "is told");
+	is_int((int64_t)fcgx_ready(request.in), 0, "with nothing ready");
+	FCGX_Finish_r(&request);
+	close(web_server);
+}
+
 static void broken_off(void)
 {
 	FCGX_Request request;
@@ -116,6 +145,7 @@ int main(void)
 	kept();
 	not_kept();
 	given_away();
+	ready();
 	broken_off();
 	return done_testing();
 }

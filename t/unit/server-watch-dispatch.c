@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "api/spaces/watch/watcher.h"
+#include "base/budget.h"
 #include "base/clock.h"
 #include "base/pool.h"
 #include "registry/cache/coherence.h"
@@ -18,6 +19,8 @@
 #include "server/watch/client.h"
 #include "server/watch/dispatch.h"
 #include "tap.h"
+
+#include "logged.h"
 
 // PAGE_MS: what a page of changes takes. All of them take ten times as long as a round may.
 enum { PAGE_MS = 10, PAGE = 500, PAGES = 100, BEGIN = 1000000, BEHIND = 2000, LOOKS_MAX = 10, TENANTS = 60 };
@@ -40,6 +43,8 @@ static uint64_t read_upto = BEGIN;
 static bool in_order = true;
 static struct change_range looks[LOOKS_MAX];
 static unsigned n_looks;
+static bool wanted;  // by all watches, every change
+static bool starved; // the system has no memory for contents
 
 enum outcome registry_begin(struct registry *registry, struct pool *pool, const struct uuid *request_id, struct str actor,
 	struct problem *problem)
@@ -146,10 +151,12 @@ enum outcome change_stream_contents(struct registry *registry, struct streamed_c
 	UNUSED(registry);
 	UNUSED(list);
 	UNUSED(n);
+	if (starved)
+		budget_leave_if_starved();
 	return OUTCOME_OK;
 }
 
-// ---- watches that want none of the changes
+// ---- watches that want none of the changes, if not said otherwise
 
 struct watcher *watcher_new(struct str order)
 {
@@ -193,22 +200,24 @@ bool watcher_wants(const struct watcher *watcher, const struct streamed_change *
 {
 	UNUSED(watcher);
 	UNUSED(change);
-	return false;
+	return wanted;
 }
 
 bool watcher_needs_state_before(const struct watcher *watcher, const struct streamed_change *change)
 {
-	return watcher_wants(watcher, change);
+	UNUSED(watcher);
+	UNUSED(change);
+	return false;
 }
 
 bool watcher_is_invalidated(const struct watcher *watcher, const struct streamed_change *change)
 {
-	return watcher_wants(watcher, change);
+	return watcher_needs_state_before(watcher, change);
 }
 
 bool watcher_may_change_definition(const struct watcher *watcher, const struct streamed_change *change)
 {
-	return watcher_wants(watcher, change);
+	return watcher_needs_state_before(watcher, change);
 }
 
 enum outcome watcher_check_type(struct watcher *watcher, struct call *call)
@@ -317,6 +326,34 @@ static void test_many_ahead(struct watch_dispatcher *dispatcher)
 	is_int(most, 1, "each once");
 }
 
+static void starve(void *unused)
+{
+	UNUSED(unused);
+	budget_leave_if_starved();
+}
+
+// However few changes are read at a time, the system has no memory for them.
+static void test_starved(struct watch_dispatcher *dispatcher)
+{
+	uint64_t front = the_horizon;
+
+	the_horizon = the_settled = front + 10;
+	wanted = starved = true;
+	logged_begin();
+	is_int(watch_dispatch_round(dispatcher), -1, "without memory for changes a round fails");
+	is_int((int64_t)logged_end_count("watches: the system has no memory for changes"), 1, "the log says why, once");
+	is_int((int64_t)at_front.position, (int64_t)front, "no change is passed over");
+	ok(!list[0].gone, "the watch is open still");
+	wanted = starved = false;
+	while (watch_dispatch_round(dispatcher) == 0)
+		;
+	is_int((int64_t)at_front.position, (int64_t)the_horizon, "a later round sends them");
+	logged_begin();
+	ok(!watch_within_budget(dispatcher, &list[0], starve, NULL), "without memory for an event");
+	is_int((int64_t)logged_end_count("watches: the system has no memory for an event for tenant \"acme\""), 1, "the log says so");
+	ok(list[0].gone && !list[0].stream.ended, "the watch is closed without a last word: its client asks again from where it was");
+}
+
 int main(void)
 {
 	struct limits limits = { .shared = NULL };
@@ -330,6 +367,7 @@ int main(void)
 	test_front(&dispatcher);
 	test_ahead(&dispatcher);
 	test_many_ahead(&dispatcher);
+	test_starved(&dispatcher);
 	for (int i = 0; i < 2 + TENANTS; i++) {
 		stream_close(&list[i].stream);
 		close(ends[i][1]);

@@ -209,6 +209,9 @@ enum step_result step_receive(struct exchange *exchange)
 	case TRANSPORT_BODY_CUT:
 		return done(exchange, call_fail(call, OUTCOME_BAD_REQUEST,
 			"the body came incomplete: it must have as many bytes as Content-Length says"));
+	case TRANSPORT_BODY_LATE:
+		return done(exchange, call_fail(call, OUTCOME_BAD_REQUEST, "the body came too slowly: it may take %d seconds at most",
+			TRANSPORT_BODY_S));
 	case TRANSPORT_HEADERS_TOO_LARGE:
 		return done(exchange, call_fail(call, OUTCOME_HEADERS_TOO_LARGE,
 			"the header fields may have %u bytes altogether, and be %d at most",
@@ -320,6 +323,22 @@ static enum step_result refuse_types(struct exchange *exchange, enum outcome out
 	return done_because(exchange, outcome, detail);
 }
 
+// What codes the body, as gzip; "" if it is as its type says. No coding is undone here, and read as it is, a coded document would be called
+// malformed.
+static struct str coding_of_body(const struct request *request)
+{
+	struct str coding = request_header(request, "content-encoding");
+
+	return request->body.n == 0 || str_eq_nocase(coding, STR("identity")) ? STR("") : coding;
+}
+
+static enum step_result refuse_coding(struct exchange *exchange, struct str coding)
+{
+	response_set(&exchange->call->response, "Accept-Encoding", STR("identity"));
+	return done(exchange, call_fail(exchange->call, OUTCOME_UNSUPPORTED_MEDIA,
+		"the Content-Encoding \"%.*s\" is not taken: send the body as it is", STR_HEAD_ARG(coding, 64)));
+}
+
 enum step_result step_negotiate(struct exchange *exchange)
 {
 	struct call *call = exchange->call;
@@ -334,6 +353,9 @@ enum step_result step_negotiate(struct exchange *exchange)
 	outcome = route_negotiate(call->pool, &call->request, method, &produce, &consume, &detail);
 	if (outcome != OUTCOME_OK)
 		return refuse_types(exchange, outcome, detail);
+	struct str coding = coding_of_body(&call->request);
+	if (consume >= 0 && coding.n > 0)
+		return refuse_coding(exchange, coding);
 	if (method->body_required && call->request.body.n == 0)
 		return done(exchange, call_fail(call, OUTCOME_BAD_DOCUMENT, "this needs a body"));
 	if (produce >= 0) {

@@ -69,6 +69,10 @@ bool watch_within_budget(struct watch_dispatcher *dispatcher, struct watch_clien
 	pool_rewind(dispatcher->pool, mark);
 	if (end == BUDGET_BROKEN) { // already logged
 		watch_client_end_with_event(dispatcher->pool, client, watch_add_broken);
+	} else if (end == BUDGET_STARVED) {
+		struct str tenant = watcher_user_tenant(client->watcher);
+		log_error("watches: the system has no memory for an event for tenant \"%.*s\": its watch is closed", STR_ARG(tenant));
+		client->gone = true; // it asks again from where it was: nothing is wrong with what it watches
 	} else if (end != BUDGET_KEPT) {
 		struct str tenant = watcher_user_tenant(client->watcher);
 		log_warning("watches: an event for tenant \"%.*s\" took more %s than one is granted: its watch is ended",
@@ -173,7 +177,8 @@ static void end_broken(struct watch_dispatcher *dispatcher, uint64_t after, cons
 }
 
 // Reads the contents of n changes in one round trip, and sends each to the clients that want it. If the contents exceed the
-// memory granted, halves the batch; a single change is read without limit. False: the database can't be reached.
+// memory granted, halves the batch; a single change is read without limit. False: the database can't be reached, or the system has no
+// memory.
 static bool send_batch(struct watch_dispatcher *dispatcher, uint64_t after, struct streamed_change **batch, size_t n)
 {
 	struct pool_mark mark = pool_mark(dispatcher->pool);
@@ -189,7 +194,12 @@ static bool send_batch(struct watch_dispatcher *dispatcher, uint64_t after, stru
 		end_broken(dispatcher, after, batch[0]);
 		return true;
 	}
+	if (end == BUDGET_STARVED) {
+		log_error("watches: the system has no memory for changes: they are read again");
+		return false;
+	}
 	if (end != BUDGET_KEPT) { // they are too large together, or one can't be read: try fewer at a time
+		assert(n > 1);
 		pool_rewind(dispatcher->pool, mark);
 		return send_batch(dispatcher, after, batch, n / 2) && send_batch(dispatcher, after, batch + n / 2, n - n / 2);
 	}

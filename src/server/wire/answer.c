@@ -37,21 +37,21 @@ static bool hand_rest_over(struct fcgi *fcgi, struct slot *slot, struct records 
 // Sends the body without the library, which would copy it and send it in pieces of 8 kB, each of which wakes the web server.
 // Bytes in the system's buffer don't delay the worker; what the web server does not accept within SLOW_MS goes to the sender.
 // False: the sender has the connection, too.
-static bool send_body(struct fcgi *fcgi, struct slot *slot, struct str body, const struct spill *spill,
-	const struct fcgi_slow *slow)
+static bool send_body(struct fcgi *fcgi, struct slot *slot, const struct response *response, const struct fcgi_slow *slow)
 {
 	FCGX_Request *request = &slot->fcgx;
-	int room = (int)(body.n < SEND_ROOM ? body.n : SEND_ROOM);
-	struct records records = records_make((uint16_t)request->requestId, body, spill);
+	uint64_t n = response_length(response);
+	int room = (int)(n < SEND_ROOM ? n : SEND_ROOM);
+	struct records records = records_make((uint16_t)request->requestId, response->spill, response->body);
 
-	if (spill != NULL && FCGX_FFlush(request->out) != 0)
-		return true; // the library has seen that the web server is gone
-	if (spill == NULL && (body.n <= LARGE_BODY || FCGX_FFlush(request->out) != 0)) {
-		FCGX_PutStr(body.p, (int)body.n, request->out);
+	if (n <= LARGE_BODY && spill_size(response->spill) == 0) {
+		FCGX_PutStr(response->body.p, (int)response->body.n, request->out);
 		return true;
 	}
+	if (FCGX_FFlush(request->out) != 0)
+		return true; // the library has seen that the web server is gone
 	// A larger buffer lets the system take a large answer at once, so the worker is free earlier.
-	if (body.n > SEND_ROOM_GIVEN)
+	if (n > SEND_ROOM_GIVEN)
 		(void)setsockopt(fcgx_fd(request), SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
 	// If a part of the request was left unread, only the library closes the connection correctly.
 	bool may_hand_over = slow->to >= 0 && fcgi->whole;
@@ -68,18 +68,6 @@ static bool send_body(struct fcgi *fcgi, struct slot *slot, struct str body, con
 	return true;
 }
 
-// If the body begins in a file, all of it is put there. If that fails, the answer breaks off, which its reader notices by its
-// length.
-static bool send_whole(struct fcgi *fcgi, struct slot *slot, const struct response *response, const struct fcgi_slow *slow)
-{
-	struct spill *spill = response->spill;
-
-	if (spill_size(spill) == 0)
-		return send_body(fcgi, slot, response->body, NULL, slow);
-	(void)spill_add(spill, response->body);
-	return send_body(fcgi, slot, (struct str){ NULL, (size_t)response_length(response) - response->body.n }, spill, slow);
-}
-
 void fcgi_answer(struct fcgi *fcgi, struct pool *pool, enum http_method method, const struct response *response,
 	const struct fcgi_slow *slow)
 {
@@ -94,8 +82,7 @@ void fcgi_answer(struct fcgi *fcgi, struct pool *pool, enum http_method method, 
 	reply_head(&head, response);
 	FCGX_PutStr(head.p, (int)head.n, slot->fcgx.out);
 	fcgi->current = NULL;
-	if (method != METHOD_HEAD && reply_has_body(response) && response_length(response) > 0 && !send_whole(fcgi, slot,
-		response, slow))
+	if (method != METHOD_HEAD && reply_has_body(response) && response_length(response) > 0 && !send_body(fcgi, slot, response, slow))
 		return;
 	// The library closes an attached connection only after the peer has closed it, or after a while. That is necessary if a
 	// part of the request was left unread: if it were closed at once, TCP would drop the answer.
@@ -125,24 +112,20 @@ static void finish_begun(struct fcgi *fcgi, struct slot *slot)
 static bool send_beginning(struct slot *slot, const struct response *response, int *rest)
 {
 	FCGX_Request *request = &slot->fcgx;
-	struct spill *spill = spill_size(response->spill) > 0 ? response->spill : NULL;
 	struct str body = response->body;
 
 	*rest = -1;
-	if (spill == NULL && body.n <= LARGE_BODY) {
+	if (spill_size(response->spill) == 0 && body.n <= LARGE_BODY) {
 		if (body.n > 0)
 			FCGX_PutStr(body.p, (int)body.n, request->out);
 		return FCGX_FFlush(request->out) == 0;
 	}
 	if (FCGX_FFlush(request->out) != 0)
 		return false;
-	bool whole = spill == NULL || spill_add(spill, body);
-	if (spill != NULL)
-		body = (struct str){ NULL, (size_t)spill_size(spill) };
-	struct records records = records_make((uint16_t)request->requestId, body, spill);
-	if (whole && records_send(fcgx_fd(request), &records, clock_tick_us() + SLOW_MS * 1000))
+	struct records records = records_make((uint16_t)request->requestId, response->spill, body);
+	if (records_send(fcgx_fd(request), &records, clock_tick_us() + SLOW_MS * 1000))
 		return true;
-	if (whole && errno == EAGAIN)
+	if (errno == EAGAIN)
 		*rest = records_rest_file(records, false);
 	return *rest >= 0;
 }

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "registry/core/settings.h"
 #include "server/setup/settings.h"
+#include "server/wire/body.h"
 #include "server/wire/fcgi_internal.h"
 #include "server/wire/params.h"
 
@@ -73,31 +74,19 @@ void fcgi_free(struct fcgi **fcgi)
 static enum transport_fault read_body(struct fcgi *fcgi, struct pool *pool, struct str content_length,
 	struct request *request)
 {
-	FCGX_Stream *in = fcgi->current->fcgx.in;
-	uint64_t promised = 0, total = 0;
-	char chunk[16384];
-	int n;
+	uint64_t promised = 0;
 
 	if (content_length.p != NULL && (!str_to_u64(content_length, &promised) || promised > fcgi->max_body))
 		promised = 0;
-	struct buf body = buf_new(pool, (size_t)promised);
-	while ((n = FCGX_GetStr(chunk, sizeof(chunk), in)) > 0) {
-		total += (uint64_t)n;
-		if (total <= fcgi->max_body)
-			buf_add(&body, str_n(chunk, (size_t)n));
-		else if (total > fcgi->max_body + DRAIN_MAX)
-			break;
-	}
-	// An error is not due to a stop signal, since these are blocked: the peer has gone, aborted, stalled, or sent an invalid
-	// record.
-	bool broken = FCGX_GetError(in) != 0;
-	fcgi->whole = n <= 0 && !broken;
-	request->body = buf_str(&body);
-	if (total > fcgi->max_body)
-		request->body = STR("");
-	if (total > fcgi->max_body)
+	struct body body = body_read(pool, &fcgi->current->fcgx, (size_t)promised, fcgi->max_body, DRAIN_MAX,
+		clock_tick_us() + TRANSPORT_BODY_S * INT64_C(1000000));
+	fcgi->whole = body.whole;
+	request->body = body.text;
+	if (body.n > fcgi->max_body)
 		return TRANSPORT_BODY_TOO_LARGE;
-	return broken ? TRANSPORT_BODY_CUT : params_check_length(content_length, total);
+	if (body.late)
+		return TRANSPORT_BODY_LATE;
+	return !body.whole ? TRANSPORT_BODY_CUT : params_check_length(content_length, body.n);
 }
 
 static enum transport_fault read_request(struct fcgi *fcgi, struct pool *pool, struct request *request)

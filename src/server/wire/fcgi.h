@@ -34,8 +34,8 @@ struct fcgi *fcgi_new(int listen_fd, int wake_fd, const struct config *config);
 void fcgi_free(struct fcgi **fcgi);
 
 // Writes the access log lines that were put off, then waits for a request, for at most timeout_ms (-1: for ever). The caller has
-// zeroed *request; its contents live in pool or until fcgi_answer(). The whole body is read; a body that is too large is read and
-// discarded.
+// zeroed *request; its contents live in pool or until fcgi_answer(). The whole body is read, for
+// TRANSPORT_BODY_S at most; a body that is too large is read and discarded.
 enum fcgi_event fcgi_next(struct fcgi *fcgi, int timeout_ms, struct pool *pool, struct request *request,
 	enum transport_fault *fault);
 // Was the current request waiting already when the one before it was answered, so that the worker did not sleep in between?

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The only place that uses private parts of libfcgi: two members of FCGX_Request that its header says not to use. The library has
-// no public way to pass it a connection that was accepted elsewhere, nor to learn whether the web server keeps a connection open.
-// configure checks that the members exist, t/unit/server-libfcgi.c that they mean what is written here.
+// The only place that uses private parts of libfcgi: two members of FCGX_Request that its header says not to use, and two of FCGX_Stream.
+// The library has no public way to pass it a connection that was accepted elsewhere, nor to learn whether the web server keeps a
+// connection open, or how much of a body can be read without waiting. configure checks that the first two exist,
+// t/unit/server-libfcgi.c that all mean what is written here.
 #ifndef TENURE_SERVER_WIRE_FCGX_H
 #define TENURE_SERVER_WIRE_FCGX_H
 
@@ -32,6 +33,12 @@ static inline bool fcgx_keeps(const FCGX_Request *request)
 static inline void fcgx_close_after(FCGX_Request *request)
 {
 	request->keepConnection = 0;
+}
+
+// How many bytes of the body were received already, so that FCGX_GetStr() returns them without waiting. 0: it may wait.
+static inline size_t fcgx_ready(const FCGX_Stream *in)
+{
+	return (size_t)(in->stop - in->rdNext);
 }
 
 #endif

@@ -24,10 +24,12 @@ struct record_parts {
 	size_t n;
 };
 
-struct records records_make(uint16_t request_id, struct str body, const struct spill *spill)
+struct records records_make(uint16_t request_id, const struct spill *spill, struct str body)
 {
-	return (struct records){ .body = body, .spill = spill, .request_id = request_id,
-		.n = body.n + (body.n + RECORD_MAX - 1) / RECORD_MAX * FCGI_HEADER_LEN };
+	size_t spilled = (size_t)spill_size(spill), n = spilled + body.n;
+
+	return (struct records){ .spill = spill, .body = body, .spilled = spilled, .request_id = request_id,
+		.n = n + (n + RECORD_MAX - 1) / RECORD_MAX * FCGI_HEADER_LEN };
 }
 
 // Adds n bytes to be sent, less the first *skip, which were sent before; *skip is reduced by the bytes skipped.
@@ -40,16 +42,27 @@ static void add_part(struct record_parts *parts, void *p, size_t n, size_t *skip
 		parts->parts[parts->n++] = (struct iovec){ .iov_base = (char *)p + less, .iov_len = n - less };
 }
 
-// Up to RECORD_MAX bytes of the body from `at`. index: the record's number among those that are sent at once.
+static size_t content_length(const struct records *records)
+{
+	return records->spilled + records->body.n;
+}
+
+// Up to RECORD_MAX bytes of the body from `at`; fewer than there are if the spill can't be read. index: the record's number among those
+// that are sent at once.
 static struct str content_of(const struct records *records, size_t index, size_t at)
 {
 	static char pieces[RECORDS_OF_FILE][RECORD_MAX];
-	size_t to = records->body.n - at > RECORD_MAX ? at + RECORD_MAX : records->body.n, got = 0, n;
+	size_t left = content_length(records) - at, want = left < RECORD_MAX ? left : RECORD_MAX, got = 0, n;
 
-	if (records->spill == NULL)
-		return str_part(records->body, at, to);
-	while (got < to - at && (n = spill_read(records->spill, at + got, pieces[index] + got, to - at - got)) > 0)
+	if (at >= records->spilled)
+		return str_part(records->body, at - records->spilled, at - records->spilled + want);
+	size_t of_spill = records->spilled - at < want ? records->spilled - at : want;
+	while (got < of_spill && (n = spill_read(records->spill, at + got, pieces[index] + got, of_spill - got)) > 0)
 		got += n;
+	if (got == of_spill && want > of_spill) {
+		memcpy(pieces[index] + got, records->body.p, want - of_spill);
+		got = want;
+	}
 	return str_n(pieces[index], got);
 }
 
@@ -57,12 +70,12 @@ static struct str content_of(const struct records *records, size_t index, size_t
 static bool fill_parts(const struct records *records, struct record_parts *parts)
 {
 	size_t whole = RECORD_MAX + FCGI_HEADER_LEN, at = records->at / whole * RECORD_MAX, skip = records->at % whole;
-	size_t most = records->spill != NULL ? RECORDS_OF_FILE : RECORDS_AT_ONCE;
+	size_t most = records->spilled > 0 ? RECORDS_OF_FILE : RECORDS_AT_ONCE;
 
 	parts->n = 0;
-	for (size_t i = 0; i < most && at < records->body.n; i++) {
+	for (size_t i = 0; i < most && at < content_length(records); i++) {
 		struct str content = content_of(records, i, at);
-		if (content.n < RECORD_MAX && at + content.n < records->body.n)
+		if (content.n < RECORD_MAX && at + content.n < content_length(records))
 			return false;
 		memcpy(parts->heads[i], (unsigned char[]){ FCGI_VERSION_1, FCGI_STDOUT, (unsigned char)(records->request_id >> 8),
 			(unsigned char)records->request_id, (unsigned char)(content.n >> 8), (unsigned char)content.n, 0, 0 },

@@ -8,14 +8,15 @@
 
 // An answer's body as FastCGI records: each has a head and up to RECORD_MAX bytes. Positions count heads and contents.
 struct records {
-	struct str body;
-	const struct spill *spill; // if not NULL, the body is in this file; body.n is its length then
+	const struct spill *spill; // the beginning of the body; NULL if all of it is in memory
+	struct str body;           // what follows
+	size_t spilled;            // bytes in the spill
 	uint16_t request_id;
 	size_t at, n; // bytes sent so far; bytes in all
 };
-// Of a body in memory, or of one in a file (spill not NULL; body.n is its length then, body.p isn't used). Both must live until
-// the records are sent.
-struct records records_make(uint16_t request_id, struct str body, const struct spill *spill);
+// Of a body whose beginning is in a file (NULL or empty: none of it) and whose rest is in memory, as in struct response. Both must live, and
+// stay as they are, until the records are sent.
+struct records records_make(uint16_t request_id, const struct spill *spill, struct str body);
 // Sends the records. Waits until until_us at most; 0: as long as the web server takes bytes at all. False: not everything could
 // be sent; errno is EAGAIN if the web server did not accept it in time.
 bool records_send(int fd, struct records *records, int64_t until_us);

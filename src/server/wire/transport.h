@@ -5,11 +5,14 @@
 
 #include "base/base.h"
 
+enum { TRANSPORT_BODY_S = 30 }; // seconds that a request's body may take: its worker does nothing else meanwhile
+
 // Why a request was not received completely. The dialect that the path belongs to words the answer.
 enum transport_fault {
 	TRANSPORT_OK,
 	TRANSPORT_BODY_TOO_LARGE,
 	TRANSPORT_BODY_CUT,      // fewer bytes than Content-Length said, or the connection broke
+	TRANSPORT_BODY_LATE,     // it took longer than TRANSPORT_BODY_S
 	TRANSPORT_HEADERS_TOO_LARGE,
 	TRANSPORT_NO_TARGET,     // REQUEST_URI is missing: the web server is not configured as httpd-conf/ shows
 };
