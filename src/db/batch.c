@@ -10,6 +10,7 @@
 #include "db/settings.h"
 #include "db/db_internal.h"
 #include "sql/cluster.h"
+#include "sql/session.h"
 
 enum {
 	READ_TRIES = 3, // how often, at most, a read outside of a transaction is run again
@@ -264,6 +265,21 @@ static enum db_result run(struct batch *batch, size_t n_prelude)
 	return first_failure(batch);
 }
 
+// Ends the statement of a session on that host whose connection was given up: the server does not notice that while the statement waits.
+static void end_session(const struct db *db, size_t host, uint64_t session)
+{
+	struct db_settings settings = *db->settings;
+	const struct sql_session_interrupt in = { .id = session };
+
+	assert(db->mysql == NULL && host < db->n_hosts);
+	settings.connect_timeout = settings.read_timeout = 1;
+	struct db *other = db_open_node(&settings, db->hosts[host].index, db->account);
+	other->probes = true;
+	if (db_connect(other) == DB_OK)
+		(void)sql_session_interrupt_run(other, NULL, &in, NULL);
+	db_close(&other);
+}
+
 // Takes a slot for the fence of the write transactions to come. If the connection is unproven, also commits a transaction that is
 // the fence alone. DB_LOST: one of these failed, and the connection was closed.
 static enum db_result take_slot(struct db *db)
@@ -304,7 +320,7 @@ static enum db_result take_slot(struct db *db)
 		db_conn_drop(db);
 	if (hangs) {
 		db_writer_hangs(db, host);
-		db_writer_end(db, host, session);
+		end_session(db, host, session);
 	}
 	pool_free(&pool);
 	return result == DB_OK ? DB_OK : DB_LOST;

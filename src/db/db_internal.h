@@ -229,8 +229,6 @@ bool db_writer_await(struct db *db);
 // The same for an answer that does not depend on locks, and for some seconds at most where the server is not known to be the writer. False: it
 // does not come; the connection was closed.
 bool db_writer_answers(struct db *db);
-// Ends the statement of a session on that host whose connection was given up: the server does not notice that while the statement waits.
-void db_writer_end(const struct db *db, size_t host, uint64_t session);
 // That host does not answer: on a cluster, others are tried in the next seconds.
 void db_writer_hangs(struct db *db, size_t host);
 // That host has said that it does not serve. On a cluster, others are tried in the next second: a node that is being stopped accepts

@@ -426,20 +426,6 @@ bool db_writer_await(struct db *db)
 	return false;
 }
 
-void db_writer_end(const struct db *db, size_t host, uint64_t session)
-{
-	struct db_settings settings = *db->settings;
-	const struct sql_session_interrupt in = { .id = session };
-
-	assert(db->mysql == NULL && host < db->n_hosts);
-	settings.connect_timeout = settings.read_timeout = ASK_S;
-	struct db *other = db_open_node(&settings, db->hosts[host].index, db->account);
-	other->probes = true;
-	if (db_connect(other) == DB_OK)
-		(void)sql_session_interrupt_run(other, NULL, &in, NULL);
-	db_close(&other);
-}
-
 void db_writer_hangs(struct db *db, size_t host)
 {
 	assert(host < db->n_hosts);
