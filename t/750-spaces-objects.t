@@ -209,6 +209,34 @@ subtest 'update' => sub {
     $acme->put("$cms/c1", json => config_map('c1', data => {}, metadata => { uid => '00000000-0000-4000-8000-000000000000' }))->is_failure(409, 'Conflict', qr/UID/, 'another uid');
 };
 
+# The document is one thing with that of the tenancy API, where a PUT may leave metadata out.
+subtest 'an update without metadata' => sub {
+    my %kept = (labels => { a => 'b' }, annotations => { n => '1' }, finalizers => ['example.com/f'], locked => JSON::PP::true, own => [1]);
+    my $made = $acme->post($cms, json => config_map('bare', metadata => \%kept));
+    $made->is_status(201, 'an object with all of them');
+    my $has_all = sub { my $now = $acme->get("$cms/bare")->json->{metadata}; is_deeply { map { $_ => $now->{$_} } keys %kept }, \%kept, $_[0] };
+    for my $body ({ data => { a => '1' } }, { metadata => undef, data => { a => '2' } }) {
+        my $answer = $acme->put("$cms/bare", json => $body);
+        $answer->is_status(200, 'one without metadata');
+        is_deeply $answer->json->{data}, $body->{data}, 'changes the rest';
+        $has_all->('and leaves metadata as they are');
+    }
+    $acme->delete("$cms/bare")->is_failure(409, 'Conflict', qr/locked/, 'the lock as well');
+    $acme->patch("$cms/bare", { metadata => { locked => JSON::PP::false } })->is_status(200, 'unlocked');
+    $kept{locked} = JSON::PP::false;
+    $acme->delete("$cms/bare")->is_status(200, 'asked to go');
+    $acme->put("$cms/bare", json => { data => { a => '3' } })->is_status(200, 'one while it waits for a finalizer');
+    $has_all->('does not let it go');
+    $acme->put("$cms/bare", json => { metadata => {}, data => { a => '3' } })->is_status(200, 'metadata that are empty');
+    $acme->get("$cms/bare")->is_status(404, 'do');
+    my $globex = '/api/v1/tenants/globex';
+    $admin->patch($globex, { metadata => { labels => { q => '1' }, annotations => { q => '1' } } })->is_status(200, 'a Tenant');
+    my $before = $admin->get($globex)->json->{metadata};
+    $admin->put($globex, json => { spec => { multiTenancyCRDPolicy => 'SystemCRDFirst' } })->is_status(200, 'its spec alone');
+    my $after = $admin->get($globex)->json->{metadata};
+    is_deeply $after->{$_}, $before->{$_}, "leaves its $_ as they are" for qw(labels annotations);
+};
+
 subtest 'patch' => sub {
     my $type = sub { return (body => $_[1], type => "application/$_[0]-patch+json") };
     is $acme->request('PATCH', "$cms/c1", $type->('merge', '{"metadata":{"labels":{"x":"y"}},"data":{"b":"1"}}'))->json->{metadata}{labels}{x}, 'y', 'merge';

@@ -16,6 +16,7 @@
 #include "registry/core/settings.h"
 #include "registry/resource/meta.h"
 #include "registry/type/type.h"
+#include "repr/json/member.h"
 #include "repr/patch/strategic_patch.h"
 #include "types/common/parts.h"
 
@@ -224,7 +225,7 @@ static struct doc *received_member(struct pool *pool, const struct doc_iter *it)
 
 // Checks one member of metadata, and copies it to meta if the client may set it. before: as for object_client_metadata().
 static enum outcome take_member(const struct change_of_object *change, const struct doc_iter *it, const struct doc *before,
-	struct doc *meta, bool *locked)
+	struct doc *meta)
 {
 	const struct target *target = change->target;
 	const struct doc *stored;
@@ -243,8 +244,6 @@ static enum outcome take_member(const struct change_of_object *change, const str
 		if (outcome != OUTCOME_OK)
 			return outcome;
 	}
-	if (str_eq(it->name, STR("locked")))
-		*locked = doc_kind(value) == DOC_BOOL && doc_bool(value);
 	doc_set(meta, it->name, value);
 	return OUTCOME_OK;
 }
@@ -275,12 +274,17 @@ enum outcome object_client_metadata(const struct change_of_object *change, const
 
 	*meta = doc_new_object(change->call->pool);
 	*locked = false;
-	if (!doc_get(whole, STR("metadata"), &metadata) || metadata == NULL)
+	if (!doc_get(whole, STR("metadata"), &metadata) || metadata == NULL) {
+		if (change->kind == CHANGE_REPLACE && before != NULL) // a PUT without metadata keeps the stored metadata
+			*meta = doc_copy(change->call->pool, before);
+		*locked = doc_member_is_true(*meta, "locked");
 		return OUTCOME_OK;
+	}
 	if (doc_kind(metadata) != DOC_OBJECT)
 		return call_fail(change->call, OUTCOME_BAD_DOCUMENT, "metadata must be an object");
 	for (struct doc_iter it = doc_iter(metadata); outcome == OUTCOME_OK && doc_next(&it);)
-		outcome = take_member(change, &it, before, *meta, locked);
+		outcome = take_member(change, &it, before, *meta);
+	*locked = doc_member_is_true(*meta, "locked");
 	if (outcome == OUTCOME_OK)
 		check_metadata(*meta, before, &faults);
 	if (outcome == OUTCOME_OK && faults.n > 0)
