@@ -357,6 +357,18 @@ static void keep_status(const struct change_of_object *change, struct doc *body,
 	}
 }
 
+// A replacement of a definition that does not have spec.applicableRange keeps the stored range: a typed client of Kubernetes, which does not
+// know the member, can't send it back, and does not mean to end the sharing. Null or an empty list ends it.
+static void keep_range(struct pool *pool, const struct doc *stored, struct doc *body)
+{
+	const struct doc *stored_spec, *range, *sent;
+	struct doc *spec = doc_own_member(body, STR("spec"));
+
+	if (doc_kind(spec) == DOC_OBJECT && !doc_get(spec, STR("applicableRange"), &sent) && doc_get(stored, STR("spec"), &stored_spec) &&
+		doc_get(stored_spec, STR("applicableRange"), &range))
+		doc_set(spec, STR("applicableRange"), doc_copy(pool, range));
+}
+
 // If status is a separate part, a write of the whole object does not change it, and a write of the part changes nothing else. Nor does a
 // write of the whole object take away what a controller has set, if its type says so.
 static struct doc *part_of_body(const struct change_of_object *change, struct doc *body, const struct doc *stored)
@@ -373,6 +385,8 @@ static struct doc *part_of_body(const struct change_of_object *change, struct do
 	if (definition_has_identity(change->target->definition, "", "namespaces") && stored != NULL &&
 		change->target->part == PART_WHOLE)
 		take_from(pool, body, stored, "spec");
+	if (definition_has_identity(change->target->definition, CRD_GROUP, CRD_PLURAL) && change->kind == CHANGE_REPLACE)
+		keep_range(pool, stored, body);
 	if (change->target->version->has_status)
 		keep_status(change, body, stored);
 	if (parts->carry_over != NULL && stored != NULL)
