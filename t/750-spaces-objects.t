@@ -237,6 +237,39 @@ subtest 'an update without metadata' => sub {
     is_deeply $after->{$_}, $before->{$_}, "leaves its $_ as they are" for qw(labels annotations);
 };
 
+# Typed clients of Kubernetes do not know the lock, so what they write never has it.
+subtest 'an update without the lock' => sub {
+    $acme->post($cms, json => config_map('held'))->is_status(201, 'an object');
+    my $lock = sub { $acme->patch("$cms/held", { metadata => { locked => JSON::PP::true } })->is_status(200, 'is locked') };
+    my $put  = sub {
+        my ($data, %metadata) = @_;
+        my $object = $acme->get("$cms/held")->json;
+        delete $object->{metadata}{locked};
+        my $answer = $acme->put("$cms/held", json => { %$object, metadata => { %{ $object->{metadata} }, %metadata }, data => { a => $data } });
+        $answer->is_status(200, "a PUT of what was read: $data");
+        is $answer->json->{data}{a}, $data, '... changes it';
+        return $answer->json->{metadata};
+    };
+    my $is_held = sub { $acme->delete("$cms/held?dryRun=All")->is_failure(409, 'Conflict', qr/the resource is locked/, "$_[0] can't be deleted") };
+    my $is_free = sub { $acme->delete("$cms/held?dryRun=All")->is_status(200, "$_[0] can be") };
+    is $put->('never locked')->{locked}, undef, 'what was not locked is not';
+    $lock->();
+    ok $put->('without the lock', labels => { l => '1' })->{locked}, '... keeps it';
+    $is_held->('it');
+    $acme->request('PUT', "$cms/held", body => '{"metadata":{"name":"held"}}', type => 'application/json')->is_status(200, 'a PUT of its name alone');
+    is $acme->get("$cms/held")->json->{metadata}{labels}, undef, '... takes its labels';
+    $is_held->('and it');
+    for my $value (JSON::PP::false, undef) {
+        ok !$put->('with ' . ($value // 'null'), locked => $value)->{locked}, 'the lock ends';
+        $is_free->('so it');
+        $lock->();
+    }
+    ok !$acme->patch("$cms/held", { metadata => { locked => undef } })->json->{metadata}{locked}, 'by a patch as well';
+    $is_free->('so it');
+    $acme->put("$cms/held", json => config_map('held', metadata => { locked => 'yes' }))->is_failure(400, 'BadRequest', qr/metadata\.locked must be/, 'a lock that is none');
+    $acme->delete("$cms/held")->is_status(200, 'deleted');
+};
+
 subtest 'patch' => sub {
     my $type = sub { return (body => $_[1], type => "application/$_[0]-patch+json") };
     is $acme->request('PATCH', "$cms/c1", $type->('merge', '{"metadata":{"labels":{"x":"y"}},"data":{"b":"1"}}'))->json->{metadata}{labels}{x}, 'y', 'merge';

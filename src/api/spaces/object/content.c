@@ -265,6 +265,16 @@ static void check_metadata(const struct doc *meta, const struct doc *before, str
 	}
 }
 
+// A replacement whose metadata does not have `locked` keeps the stored lock: a typed client of Kubernetes, which does not know the member,
+// can't send it back, and does not mean to unlock the object. False or null unlocks it.
+static void keep_lock(const struct change_of_object *change, const struct doc *metadata, const struct doc *before, struct doc *meta)
+{
+	const struct doc *sent, *stored;
+
+	if (change->kind == CHANGE_REPLACE && !doc_get(metadata, STR("locked"), &sent) && doc_get(before, STR("locked"), &stored))
+		doc_set(meta, STR("locked"), doc_copy(change->call->pool, stored));
+}
+
 enum outcome object_client_metadata(const struct change_of_object *change, const struct doc *whole, const struct doc *before,
 	struct doc **meta, bool *locked)
 {
@@ -284,6 +294,7 @@ enum outcome object_client_metadata(const struct change_of_object *change, const
 		return call_fail(change->call, OUTCOME_BAD_DOCUMENT, "metadata must be an object");
 	for (struct doc_iter it = doc_iter(metadata); outcome == OUTCOME_OK && doc_next(&it);)
 		outcome = take_member(change, &it, before, *meta);
+	keep_lock(change, metadata, before, *meta);
 	*locked = doc_member_is_true(*meta, "locked");
 	if (outcome == OUTCOME_OK)
 		check_metadata(*meta, before, &faults);
