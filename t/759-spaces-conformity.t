@@ -445,6 +445,16 @@ subtest 'a scale, however its numbers are written' => sub {
     $acme->request('PATCH', "$at/scaled/status", body => '{"status":{"n":2e0}}', @json)->is_status(200, 'and 2e0');
     my $scale = $acme->get("$at/scaled/scale")->json;
     is "$scale->{spec}{replicas} $scale->{status}{replicas}", '3 2', 'shown as what they are';
+    # A client with an integer for the member can read no list that has 3.0 in it.
+    like $acme->get("$at/scaled")->text, qr/"n":3\}.*"n":2\}/, 'in the object as well';
+    like $acme->get($at)->text, qr/"n":3\}.*"n":2\}/, 'and in lists';
+    my $etag = $acme->get("$at/scaled")->etag;
+    $acme->request('PATCH', "$at/scaled", body => '{"spec":{"n":30e-1}}', @json)->is_status(200, 'the same number in another form');
+    is $acme->get("$at/scaled")->etag, $etag, 'is no change';
+    $acme->put('/v2.0/acme/namespaces/default/widgets.example.com/scaled', body => '{"spec":{"n":4.0}}', type => 'application/json')->is_status(200, '4.0 by the tenancy API');
+    like $acme->get("$at/scaled")->text, qr/"n":4\}/, 'is 4';
+    $acme->request('PATCH', "$at/scaled", body => '{"spec":{"n":3}}', @json)->is_status(200, 'and back');
+    $acme->request('PATCH', "$at/scaled/status", body => '{"status":{"n":2}}', @json)->is_status(200, 'with its status');
     my $before = $acme->get("$at/scaled")->json->{metadata}{resourceVersion};
     $acme->patch("$at/scaled/scale", {})->is_status(200, 'a patch that says nothing');
     is $acme->get("$at/scaled")->json->{metadata}{resourceVersion}, $before, 'changes nothing';
