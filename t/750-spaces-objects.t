@@ -209,6 +209,67 @@ subtest 'update' => sub {
     $acme->put("$cms/c1", json => config_map('c1', data => {}, metadata => { uid => '00000000-0000-4000-8000-000000000000' }))->is_failure(409, 'Conflict', qr/UID/, 'another uid');
 };
 
+# The document is one thing with that of the tenancy API, where a PUT may leave metadata out.
+subtest 'an update without metadata' => sub {
+    my %kept = (labels => { a => 'b' }, annotations => { n => '1' }, finalizers => ['example.com/f'], locked => JSON::PP::true, own => [1]);
+    my $made = $acme->post($cms, json => config_map('bare', metadata => \%kept));
+    $made->is_status(201, 'an object with all of them');
+    my $has_all = sub { my $now = $acme->get("$cms/bare")->json->{metadata}; is_deeply { map { $_ => $now->{$_} } keys %kept }, \%kept, $_[0] };
+    for my $body ({ data => { a => '1' } }, { metadata => undef, data => { a => '2' } }) {
+        my $answer = $acme->put("$cms/bare", json => $body);
+        $answer->is_status(200, 'one without metadata');
+        is_deeply $answer->json->{data}, $body->{data}, 'changes the rest';
+        $has_all->('and leaves metadata as they are');
+    }
+    $acme->delete("$cms/bare")->is_failure(409, 'Conflict', qr/locked/, 'the lock as well');
+    $acme->patch("$cms/bare", { metadata => { locked => JSON::PP::false } })->is_status(200, 'unlocked');
+    $kept{locked} = JSON::PP::false;
+    $acme->delete("$cms/bare")->is_status(200, 'asked to go');
+    $acme->put("$cms/bare", json => { data => { a => '3' } })->is_status(200, 'one while it waits for a finalizer');
+    $has_all->('does not let it go');
+    $acme->put("$cms/bare", json => { metadata => {}, data => { a => '3' } })->is_status(200, 'metadata that are empty');
+    $acme->get("$cms/bare")->is_status(404, 'do');
+    my $globex = '/api/v1/tenants/globex';
+    $admin->patch($globex, { metadata => { labels => { q => '1' }, annotations => { q => '1' } } })->is_status(200, 'a Tenant');
+    my $before = $admin->get($globex)->json->{metadata};
+    $admin->put($globex, json => { spec => { multiTenancyCRDPolicy => 'SystemCRDFirst' } })->is_status(200, 'its spec alone');
+    my $after = $admin->get($globex)->json->{metadata};
+    is_deeply $after->{$_}, $before->{$_}, "leaves its $_ as they are" for qw(labels annotations);
+};
+
+# Typed clients of Kubernetes do not know the lock, so what they write never has it.
+subtest 'an update without the lock' => sub {
+    $acme->post($cms, json => config_map('held'))->is_status(201, 'an object');
+    my $lock = sub { $acme->patch("$cms/held", { metadata => { locked => JSON::PP::true } })->is_status(200, 'is locked') };
+    my $put  = sub {
+        my ($data, %metadata) = @_;
+        my $object = $acme->get("$cms/held")->json;
+        delete $object->{metadata}{locked};
+        my $answer = $acme->put("$cms/held", json => { %$object, metadata => { %{ $object->{metadata} }, %metadata }, data => { a => $data } });
+        $answer->is_status(200, "a PUT of what was read: $data");
+        is $answer->json->{data}{a}, $data, '... changes it';
+        return $answer->json->{metadata};
+    };
+    my $is_held = sub { $acme->delete("$cms/held?dryRun=All")->is_failure(409, 'Conflict', qr/the resource is locked/, "$_[0] can't be deleted") };
+    my $is_free = sub { $acme->delete("$cms/held?dryRun=All")->is_status(200, "$_[0] can be") };
+    is $put->('never locked')->{locked}, undef, 'what was not locked is not';
+    $lock->();
+    ok $put->('without the lock', labels => { l => '1' })->{locked}, '... keeps it';
+    $is_held->('it');
+    $acme->request('PUT', "$cms/held", body => '{"metadata":{"name":"held"}}', type => 'application/json')->is_status(200, 'a PUT of its name alone');
+    is $acme->get("$cms/held")->json->{metadata}{labels}, undef, '... takes its labels';
+    $is_held->('and it');
+    for my $value (JSON::PP::false, undef) {
+        ok !$put->('with ' . ($value // 'null'), locked => $value)->{locked}, 'the lock ends';
+        $is_free->('so it');
+        $lock->();
+    }
+    ok !$acme->patch("$cms/held", { metadata => { locked => undef } })->json->{metadata}{locked}, 'by a patch as well';
+    $is_free->('so it');
+    $acme->put("$cms/held", json => config_map('held', metadata => { locked => 'yes' }))->is_failure(400, 'BadRequest', qr/metadata\.locked must be/, 'a lock that is none');
+    $acme->delete("$cms/held")->is_status(200, 'deleted');
+};
+
 subtest 'patch' => sub {
     my $type = sub { return (body => $_[1], type => "application/$_[0]-patch+json") };
     is $acme->request('PATCH', "$cms/c1", $type->('merge', '{"metadata":{"labels":{"x":"y"}},"data":{"b":"1"}}'))->json->{metadata}{labels}{x}, 'y', 'merge';

@@ -175,6 +175,39 @@ subtest 'changes act at once, and lose nothing' => sub {
     is $acme->get($item)->json->{metadata}{uid}, $golden->json->{metadata}{uid}, 'serves the same objects';
 };
 
+# Typed clients of Kubernetes do not know the range, so what they write never has it.
+subtest 'an update without the range' => sub {
+    policy('LocalCRDFirst');
+    my @made = map { definition($_, 'shared', range => ['tier=gold']) } 'yankees', 'zulus';
+    $admin->post($crds, json => $_)->is_status(201, 'a shared definition') for @made;
+    for my $case (['yankees', $crds], ['zulus', $crds =~ s/v1/v1beta1/r]) {
+        my ($plural, $at, %put) = @$case;
+        my $put = sub {
+            my ($says, $ends, %spec) = @_;
+            my $object = $admin->get("$at/$plural.example.com")->json;
+            delete $object->{spec}{applicableRange};
+            $object->{metadata}{annotations}{written} = $says;
+            $object->{spec} = { %{ $object->{spec} }, %spec };
+            my $effect = $admin->post('/spaces/system/effect', json => { operation => 'replace', object => $object });
+            is !!@{ $effect->json->{effects} }, !!$ends, "$plural: the effect of a PUT $says" or diag $effect->text;
+            my $answer = $admin->put("$at/$plural.example.com", json => $object);
+            $answer->is_status(200, "$plural: the PUT");
+            return $answer->json;
+        };
+        my $kept = $put->('without it', 0);
+        is answers($acme, $plural), 'shared', "$plural: the tenant has it still";
+        is_deeply $kept->{spec}{applicableRange}, ['tier=gold'], "$plural: the range is kept";
+        is $kept->{metadata}{annotations}{written}, 'without it', "$plural: the rest is written";
+        $put->('with an empty one', 1, applicableRange => []);
+        is answers($acme, $plural), 'none', "$plural: ends the sharing";
+        $put->('without it once more', 0);
+        is answers($acme, $plural), 'none', "$plural: which begins by no other";
+        $admin->patch("$at/$plural.example.com", { spec => { applicableRange => ['*'] } })->is_status(200, "$plural: shared again");
+        $put->('with null', 1, applicableRange => undef);
+        is answers($acme, $plural), 'none', "$plural: ends it as well";
+    }
+};
+
 # What is asked beforehand is answered as the call is.
 subtest 'a forced one is not the tenant\'s to change' => sub {
     my $may = sub {

@@ -118,6 +118,33 @@ subtest 'a lock comes too late' => sub {
     $acme->get("$at/configmaps/late")->is_status(404, 'and goes with its last finalizer');
 };
 
+# Once the namespace is to go, nobody may be told any more that a resource in it can't be deleted: only the controllers of the namespace's
+# finalizers write then.
+subtest 'a lock in a namespace that has finalizers' => sub {
+    my $locked = sub { return $acme->patch("$_[0]/configmaps/c", { metadata => { locked => $_[1] ? JSON::PP::true : JSON::PP::false } }) };
+    my %of = (metadata => { metadata => { finalizers => ['example.com/f'] } }, spec => { spec => { finalizers => ['example.com/f'] } });
+    for my $where (sort keys %of) {
+        my ($at, %body) = ("$spaces/keeps-$where", %{ $of{$where} });
+        $acme->post($spaces, json => { %body, metadata => { %{ $body{metadata} // {} }, name => "keeps-$where" } })->is_status(201, "a namespace with finalizers in its $where");
+        config_map($at, 'c');
+        $locked->($at, 1)->is_status(200, 'what it has is locked');
+        my $before = $acme->get($at)->etag;
+        $acme->delete($at)->is_failure(409, 'Conflict', qr/a resource in the namespace is locked/, 'so it stays');
+        my $path = $at =~ s{.*/}{/v2.0/acme/namespaces/}r;
+        $admin->delete($path)->is_problem(409, 'locked', 'in either dialect');
+        is $acme->get($at)->etag, $before, 'as it was';
+        $locked->($at, 0)->is_status(200, 'unlocked');
+        $acme->delete($at)->is_status(200, 'asked to go');
+        $acme->delete($at)->is_status(200, 'and again');
+        my $refused = qr/the deletion of the namespace keeps-$where was requested: c can't be locked any more/;
+        $locked->($at, 1)->is_failure(409, 'Conflict', $refused, 'a lock is refused');
+        $admin->patch("$path/configmaps/c", { metadata => { locked => JSON::PP::true } })->is_problem(409, 'conflict', 'and by the tenancy API');
+        $acme->patch("$at/configmaps/c", { data => { a => '1' } })->is_status(200, 'other changes are not');
+        $where eq 'spec' ? $acme->put("$at/finalize", json => { spec => {} })->is_status(200, 'finalize') : let_go($at);
+        $acme->get($at)->is_status(404, 'gone');
+    }
+};
+
 subtest 'many let go at once' => sub {
     my $at = space('race');
     config_map($at, "c$_", 'example.com/f') for 1 .. 12;

@@ -305,6 +305,26 @@ static void test_beside(struct pool *pool)
 	ok(!doc_get_beside(&none, NULL, STR("a"), &value) && value == NULL, "nothing in null");
 }
 
+static void test_make_integers(struct pool *pool)
+{
+	static const struct { const char *text, *made; } cases[] = {
+		{ "{\"a\":3.0,\"b\":[1e3,{\"c\":-2.50e1}],\"d\":\"3.0\"}", "{\"a\":3,\"b\":[1000,{\"c\":-25}],\"d\":\"3.0\"}" },
+		{ "[0.5,-0,-0.0,3,null,true,[],{}]", "[0.5,0,0,3,null,true,[],{}]" },
+		{ "[9223372036854775807.0,-9223372036854775808.0]", "[9223372036854775807,-9223372036854775808]" },
+		{ "[9223372036854775808.0,18446744073709551615,1e300]", "[9223372036854775808.0,18446744073709551615,1e300]" },
+		{ "3.0", "3.0" },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct doc *doc = parsed(pool, cases[i].text);
+		struct buf out = buf_new(pool, 0);
+		doc_make_integers(pool, doc);
+		doc_write_json(doc, &out);
+		is_str(buf_str(&out), cases[i].made, "%s", cases[i].text);
+	}
+	doc_make_integers(pool, NULL);
+}
+
 int main(void)
 {
 	struct pool *pool = pool_new();
@@ -323,6 +343,7 @@ int main(void)
 	test_sizes(pool);
 	test_removal_on_the_way(pool);
 	test_doubled(pool);
+	test_make_integers(pool);
 	pool_free(&pool);
 	return done_testing();
 }

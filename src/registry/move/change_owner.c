@@ -28,9 +28,11 @@ static enum outcome give(struct registry *registry, const struct move_order *ord
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	struct locked_tenant owner = { .id = action.source.id, .etag_required = action.source.etag_required };
+	const struct locked_address place = {
+		.tenant = { .id = action.source.id, .etag_required = action.source.etag_required },
+	};
 	*resource = action.resource;
-	outcome = resource_change_content(registry, edit, guard, &owner, order->dest, resource);
+	outcome = resource_change_content(registry, edit, guard, &place, order->dest, resource);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (action.n_blockers > 0)

@@ -292,6 +292,17 @@ enum outcome resource_may_delete(struct registry *registry, const struct resourc
 	return resource_has_finalizers(registry, resource) ? OUTCOME_ACCEPTED : OUTCOME_OK;
 }
 
+// Marks a resource that has finalizers, unless it is a namespace with a locked resource in it. A mark can't be taken back, and later the lock
+// could only be reported to the controller that removes the last finalizer.
+static enum outcome wait_for_finalizers(struct registry *registry, struct resource *resource)
+{
+	enum outcome outcome = OUTCOME_OK;
+
+	if (resource->type == type_namespaces(registry) && resource->deletion_requested_us == 0)
+		outcome = resource_space_check_content(registry, resource);
+	return outcome == OUTCOME_OK ? resource_mark_for_deletion(registry, resource) : outcome;
+}
+
 // Deletes a locked resource if precondition, locks and rules allow it.
 static enum outcome delete_locked(struct registry *registry, const struct locked_tenant *owner, struct guard guard,
 	struct resource *resource)
@@ -303,7 +314,7 @@ static enum outcome delete_locked(struct registry *registry, const struct locked
 	if (outcome == OUTCOME_OK)
 		outcome = resource_may_delete(registry, resource);
 	if (outcome == OUTCOME_ACCEPTED)
-		return resource_mark_for_deletion(registry, resource);
+		return wait_for_finalizers(registry, resource);
 	return outcome == OUTCOME_OK ? resource_delete_locked(registry, resource) : outcome;
 }
 

@@ -87,11 +87,12 @@ struct db_call resource_insert_call(struct registry *registry, struct resource *
 // Sets resources.changed of the inserted resource. Must follow its change row in the same batch.
 struct db_call resource_number_inserted_call(struct registry *registry, const struct resource *resource);
 
-// Changes the content of a locked resource: checks the precondition, calls edit, applies the type's rules, writes. new owner:
+// Changes the content of a locked resource: checks the precondition, calls edit, applies the type's rules, writes. place: what is locked
+// beside it; a resource that is in no namespace needs only its tenant. new owner:
 // new_owner is the name of the tenant to which the same transaction gives the resource, which counts as a change; p NULL: it stays.
 // Outcomes as resource_change().
 enum outcome resource_change_content(struct registry *registry, const struct edit *edit, struct guard guard,
-	const struct locked_tenant *owner, struct str new_owner, struct resource *resource);
+	const struct locked_address *place, struct str new_owner, struct resource *resource);
 // Changes the traits of a locked resource (resource/traits.h): checks the precondition and writes. Outcomes as
 // resource_change_traits(). If nothing changes, the resource keeps its revision.
 struct trait_edit; // resource/traits.h
@@ -197,6 +198,8 @@ struct space_size {
 };
 // The caller has locked the namespace's row. OUTCOME_OK; OUTCOME_ACCEPTED: it is being deleted in the background already.
 enum outcome resource_space_measure(struct registry *registry, const struct resource *space, struct space_size *size);
+// Is no resource in the namespace locked? The caller has locked the namespace's row, so none becomes so meanwhile. OUTCOME_OK; OUTCOME_LOCKED.
+enum outcome resource_space_check_content(struct registry *registry, const struct resource *space);
 // Marks a large namespace as being deleted, so that nothing can be created in it, and queues it for resource_space_take_piece().
 // The caller has locked its row. OUTCOME_ACCEPTED; OUTCOME_LOCKED.
 enum outcome resource_space_empty_later(struct registry *registry, struct resource *space);

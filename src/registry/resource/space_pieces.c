@@ -58,7 +58,7 @@ enum outcome resource_space_measure(struct registry *registry, const struct reso
 	return OUTCOME_ACCEPTED;
 }
 
-enum outcome resource_space_empty_later(struct registry *registry, struct resource *space)
+enum outcome resource_space_check_content(struct registry *registry, const struct resource *space)
 {
 	assert(db_txn_writes(registry->db) && space->type == type_namespaces(registry));
 	const struct sql_namespace_any_locked locked = { .content = content_of(registry, space) };
@@ -67,9 +67,16 @@ enum outcome resource_space_empty_later(struct registry *registry, struct resour
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	if (rows.n > 0)
-		return resource_fail_content_locked(registry, space);
-	enum outcome outcome = resource_mark_for_deletion(registry, space);
+	return rows.n > 0 ? resource_fail_content_locked(registry, space) : OUTCOME_OK;
+}
+
+enum outcome resource_space_empty_later(struct registry *registry, struct resource *space)
+{
+	assert(db_txn_writes(registry->db) && space->type == type_namespaces(registry));
+	enum outcome outcome = resource_space_check_content(registry, space);
+
+	if (outcome == OUTCOME_OK)
+		outcome = resource_mark_for_deletion(registry, space);
 	if (outcome != OUTCOME_ACCEPTED)
 		return outcome;
 	const struct sql_namespace_deletion_insert in = {
@@ -78,7 +85,7 @@ enum outcome resource_space_empty_later(struct registry *registry, struct resour
 		.actor = registry->actor,
 		.purge_at = registry->stamp_us + registry_retention_us(registry),
 	};
-	result = sql_namespace_deletion_insert_run(registry->db, registry->pool, &in, NULL);
+	enum db_result result = sql_namespace_deletion_insert_run(registry->db, registry->pool, &in, NULL);
 	if (result != DB_OK && result != DB_DUPLICATE)
 		return registry_db_failed(result);
 	registry->left_work = true;

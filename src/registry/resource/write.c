@@ -473,24 +473,31 @@ static enum outcome update(struct registry *registry, const struct revision *rev
 }
 
 // Refuses to lock a resource whose deletion was requested: the removal of its last finalizer deletes it, and must not be refused, since a
-// controller waits for that.
-static enum outcome check_lock(struct registry *registry, const struct resource *before, const struct content *content)
+// controller waits for that. The same holds for a resource in a namespace whose deletion was requested.
+static enum outcome check_lock(struct registry *registry, const struct locked_address *place, const struct resource *before,
+	const struct content *content)
 {
-	if (before->deletion_requested_us == 0 || before->locked || !content->locked)
+	if (before->locked || !content->locked)
+		return OUTCOME_OK;
+	if (place->space_ends)
+		return registry_fail(registry, OUTCOME_CONFLICT,
+			"the deletion of the namespace %.*s was requested: %.*s can't be locked any more", STR_ARG(before->space),
+			STR_ARG(before->name));
+	if (before->deletion_requested_us == 0)
 		return OUTCOME_OK;
 	return registry_fail(registry, OUTCOME_CONFLICT, "the deletion of %.*s was requested: it can't be locked any more",
 		STR_ARG(before->name));
 }
 
 enum outcome resource_change_content(struct registry *registry, const struct edit *edit, struct guard guard,
-	const struct locked_tenant *owner, struct str new_owner, struct resource *resource)
+	const struct locked_address *place, struct str new_owner, struct resource *resource)
 {
 	struct resource before = *resource;
 	const struct address address = { resource->tenant, resource->type, resource->space, resource->name };
 	struct revision revision;
 
 	assert(db_txn_writes(registry->db) && resource->id != 0 && resource->live != RESOURCE_DELETED);
-	enum outcome outcome = guard_check_required(registry, guard, owner->etag_required);
+	enum outcome outcome = guard_check_required(registry, guard, place->tenant.etag_required);
 	if (outcome == OUTCOME_OK)
 		outcome = resource_check(registry, &before, guard);
 	if (outcome != OUTCOME_OK)
@@ -499,7 +506,7 @@ enum outcome resource_change_content(struct registry *registry, const struct edi
 		before.tree = resource_body_doc(registry->pool, &before); // for the edit, the rules, and what compares the two bodies
 	outcome = revise(registry, &address, edit, &before, before.uid, &revision);
 	if (outcome == OUTCOME_OK)
-		outcome = check_lock(registry, &before, &revision.content);
+		outcome = check_lock(registry, place, &before, &revision.content);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	resource->meta = revision.content.meta;
@@ -540,7 +547,7 @@ enum outcome resource_write(struct registry *registry, const struct address *add
 	enum outcome outcome = resource_lock_address(registry, address, &place, resource);
 
 	if (outcome == OUTCOME_OK)
-		return resource_change_content(registry, edit, guard, &place.tenant, STR_NONE, resource);
+		return resource_change_content(registry, edit, guard, &place, STR_NONE, resource);
 	if (outcome != OUTCOME_NO_CONTENT)
 		return outcome;
 	if (!edit->creates)
@@ -558,8 +565,8 @@ enum outcome resource_change(struct registry *registry, const struct ident *iden
 	struct guard guard, struct resource *resource)
 {
 	assert(db_txn_writes(registry->db) && edit->apply != NULL);
-	struct locked_tenant owner;
-	enum outcome outcome = resource_lock_ident_with(registry, ident, &owner, resource, edit->with);
+	struct locked_address place = { .space_ends = false }; // resources that are found by an ident are in no namespace
+	enum outcome outcome = resource_lock_ident_with(registry, ident, &place.tenant, resource, edit->with);
 
-	return outcome == OUTCOME_OK ? resource_change_content(registry, edit, guard, &owner, STR_NONE, resource) : outcome;
+	return outcome == OUTCOME_OK ? resource_change_content(registry, edit, guard, &place, STR_NONE, resource) : outcome;
 }

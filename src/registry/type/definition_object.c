@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Completes objects of custom types before they are stored: prunes, fills in defaults, validates. The same for every dialect.
+// Completes objects of custom types before they are stored: prunes, fills in defaults, validates, and writes whole numbers as integers.
+// The same for every dialect.
 #include "base/base.h"
 
 #include "base/pool.h"
@@ -79,5 +80,13 @@ enum outcome definition_complete(struct registry *registry, const struct address
 	if (has_status != NULL)
 		*has_status = version->has_status;
 	const struct structural *schema = definition_details(registry, definition, version)->structural;
-	return schema != NULL ? apply_schema(registry, definition, version, schema, address, body) : OUTCOME_OK;
+	if (schema != NULL)
+		outcome = apply_schema(registry, definition, version, schema, address, body);
+	else
+		*body = doc_copy(registry->pool, *body);
+	// A typed client can't read 3.0 into a member that is an integer, and fails with the whole list that has such an object. In a cluster no
+	// client sees one: its objects go through Go's values, which are written as 3.
+	if (outcome == OUTCOME_OK)
+		doc_make_integers(registry->pool, *body);
+	return outcome;
 }

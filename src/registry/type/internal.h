@@ -37,7 +37,8 @@ void definitions_free(struct definitions **definitions);
 void definitions_begin(struct registry *registry);
 // At the end of a request, when nothing that was returned is used any more: drops cached views that exceed the bounds.
 void definitions_end(struct registry_store *store);
-// For an object of a custom type: prunes unknown fields, fills in defaults and checks the body by the tenant's definition.
+// For an object of a custom type: prunes unknown fields, fills in defaults, checks the body by the tenant's definition, and writes whole
+// numbers as integers (doc_make_integers). *body becomes a new tree.
 // version: the one that the body is written in; p NULL: the stored one. OUTCOME_OK; OUTCOME_NOT_FOUND: no definition serves the
 // tenant; OUTCOME_BAD_DOCUMENT with causes; OUTCOME_BODY_TOO_LARGE: its defaults are too many; or that of a failed statement.
 // *has_status, with OUTCOME_OK: whether the version has the subresource "status". has_status may be NULL.

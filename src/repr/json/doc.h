@@ -82,6 +82,9 @@ struct doc *doc_copy(struct pool *pool, const struct doc *doc);
 void doc_set(struct doc *object, struct str name, struct doc *value);
 void doc_remove(struct doc *object, struct str name);
 void doc_push(struct doc *array, struct doc *value);
+// Replaces each number in an object or array that has no fraction, and fits into 64 bits with a sign, by an integer: 3.0 and 3e0 by 3. In
+// place; no other tree may share containers of this one.
+void doc_make_integers(struct pool *pool, struct doc *doc);
 // Shorthands for doc_set() with a new value.
 void doc_set_str(struct pool *pool, struct doc *object, const char *name, struct str value);
 void doc_set_u64(struct pool *pool, struct doc *object, const char *name, uint64_t value);

@@ -279,6 +279,34 @@ struct doc *doc_new_u64(struct pool *pool, uint64_t value)
 	return new_value(pool, (struct doc){ .kind = DOC_NUMBER, .is_integer = true, .integer = value });
 }
 
+// The integer for a number that has none of its own form; NULL: the value stays as it is.
+static struct doc *integer_of(struct pool *pool, const struct doc *value)
+{
+	int64_t integer;
+
+	if (doc_kind(value) != DOC_NUMBER || value->is_integer || !doc_whole_i64(value, &integer))
+		return NULL;
+	return doc_new_i64(pool, integer);
+}
+
+void doc_make_integers(struct pool *pool, struct doc *doc)
+{
+	struct doc *integer;
+
+	for (struct doc_iter it = doc_iter(doc); doc_next(&it);) {
+		if ((integer = integer_of(pool, it.value)) != NULL)
+			doc_set(doc, it.name, integer);
+		else
+			doc_make_integers(pool, json_own(it.value));
+	}
+	for (size_t i = 0; i < doc_elements(doc); i++) {
+		if ((integer = integer_of(pool, doc_at(doc, i))) != NULL)
+			json_replace_element(doc, i, integer);
+		else
+			doc_make_integers(pool, json_own(doc_at(doc, i)));
+	}
+}
+
 // A scalar never changes, so all trees share these two.
 struct doc *doc_new_bool(struct pool *pool, bool value)
 {

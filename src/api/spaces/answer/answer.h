@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes objects and lists for clients: as JSON, or as a Table.
+// Writes objects and lists for clients: as JSON, as a Table, or their metadata alone.
 #ifndef TENURE_API_SPACES_ANSWER_ANSWER_H
 #define TENURE_API_SPACES_ANSWER_ANSWER_H
 
@@ -8,8 +8,14 @@
 
 // ---- accept.c
 
-// The apiVersion of the Table if Accept prefers a Table to the objects themselves; else p is NULL.
-struct str answer_wanted_table(const struct call *call);
+// In which form a client gets objects: as they are, as rows of a Table, or as PartialObjectMetadata, which is their metadata alone.
+enum answer_as { AS_OBJECT, AS_TABLE, AS_METADATA };
+struct answer_form {
+	enum answer_as as;
+	struct str version; // the apiVersion of the Table or of the PartialObjectMetadata; p NULL for objects
+};
+// The form that Accept prefers. of_list: for a list, for which metadata alone has another name; else for an object or the events of a watch.
+struct answer_form answer_wanted_form(const struct call *call, bool of_list);
 // What a Table's rows have of their objects: the parameter includeObject.
 enum table_object answer_included_object(const struct call *call);
 
@@ -35,7 +41,8 @@ void answer_object_add(struct object_form *form, const struct resource *resource
 // Appends one stored object, without a form for others.
 void answer_object_json(struct call *call, const struct definition *definition, const struct definition_version *version,
 	const struct resource *resource, struct buf *out);
-// Sets the whole answer with its ETag: the object, its Scale if that is the target's part, or a Table of one row if the client wants one.
+// Sets the whole answer with its ETag: the object in the form that the client wants (a Table has one row), or its Scale if that is the
+// target's part.
 void answer_object(struct call *call, const struct target *target, const struct resource *resource);
 // The same for an object that a dry run has created: the answer has neither resourceVersion nor etag, since no stored object will ever have
 // these. So a client can send it back to create it.
@@ -44,11 +51,12 @@ void answer_trial_object(struct call *call, const struct target *target, const s
 // resourceVersion.
 void answer_text(struct call *call, const struct target *target, struct stored_place place, struct str object,
 	uint64_t version);
-// A list that is being written, as items or as a Table.
+// A list that is being written.
 struct listing {
 	struct call *call;
 	const struct target *target;
-	const struct table_columns *columns; // NULL: not a Table but the objects themselves
+	struct answer_form form;
+	const struct table_columns *columns; // of a Table; else NULL
 	struct buf out;
 	uint64_t spilled;                    // bytes written to the response's spill, before what is in out
 	size_t n;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes objects, lists and Tables. Most of an object is copied from its stored texts without being parsed.
+// Writes objects and lists, in each form. Most of an object is copied from its stored texts without being parsed.
 #include "base/base.h"
 
 #include "api/documents.h"
@@ -154,10 +154,17 @@ void answer_object_json(struct call *call, const struct definition *definition, 
 void answer_text(struct call *call, const struct target *target, struct stored_place place, struct str object,
 	uint64_t version)
 {
+	const struct answer_form form = answer_wanted_form(call, false);
 	struct listing listing;
 
-	if (answer_wanted_table(call).p == NULL) {
+	if (form.as == AS_OBJECT) {
 		spaces_write_json_text(call, object);
+		return;
+	}
+	if (form.as == AS_METADATA) {
+		struct buf out = buf_new(call->pool, 1024);
+		table_add_metadata(stored_document(call->pool, place, object), form.version, &out);
+		spaces_write_json_text(call, buf_str(&out));
 		return;
 	}
 	listing_begin(&listing, call, target);
@@ -199,8 +206,10 @@ void answer_trial_object(struct call *call, const struct target *target, const s
 
 // ---- lists
 
-static struct str list_kind(struct pool *pool, const struct definition *definition)
+static struct str list_kind(struct pool *pool, enum answer_as as, const struct definition *definition)
 {
+	if (as != AS_OBJECT)
+		return as == AS_TABLE ? STR("Table") : STR("PartialObjectMetadataList");
 	if (definition->list_kind.n > 0)
 		return definition->list_kind;
 	return str_printf(pool, "%.*sList", STR_ARG(definition->kind));
@@ -211,19 +220,20 @@ enum { SPILL_BYTES = 1 << 20 }; // bytes of a list that are kept in memory
 void listing_begin(struct listing *listing, struct call *call, const struct target *target)
 {
 	struct pool *pool = call->pool;
-	struct str table = answer_wanted_table(call), version = target->version->name;
+	const struct answer_form form = answer_wanted_form(call, true);
 
-	*listing = (struct listing){ .call = call, .target = target, .out = buf_new(pool, 4096) };
+	*listing = (struct listing){ .call = call, .target = target, .form = form, .out = buf_new(pool, 4096) };
 	response_unspill(&call->response); // the handler may run again
 	struct buf *out = &listing->out;
-	if (table.p != NULL)
+	if (form.as == AS_TABLE)
 		listing->columns = table_columns_for(call->pool, target->definition,
 			definition_details(call->registry, target->definition, target->version));
 	BUF_LIT(out, "{\"kind\":");
-	json_add_string(out, table.p != NULL ? STR("Table") : list_kind(pool, target->definition));
+	json_add_string(out, list_kind(pool, form.as, target->definition));
 	BUF_LIT(out, ",\"apiVersion\":");
-	json_add_string(out, table.p != NULL ? table : type_group_version(pool, target->definition->type->group, version));
-	if (table.p == NULL) {
+	json_add_string(out, form.as != AS_OBJECT ? form.version :
+		type_group_version(pool, target->definition->type->group, target->version->name));
+	if (form.as != AS_TABLE) {
 		BUF_LIT(out, ",\"items\":[");
 		return;
 	}
@@ -240,8 +250,10 @@ void listing_add(struct listing *listing, struct stored_place place, struct str 
 	assert(listing->call != NULL);
 	if (listing->n++ > 0)
 		buf_addc(&listing->out, ',');
-	if (listing->columns == NULL)
+	if (listing->form.as == AS_OBJECT)
 		buf_add(&listing->out, object);
+	else if (listing->form.as == AS_METADATA)
+		table_add_metadata(stored_document(pool, place, object), listing->form.version, &listing->out);
 	else
 		table_add_row(pool, listing->columns, stored_document(pool, place, object), answer_included_object(call),
 			call->registry->now_us, &listing->out);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables: their columns, and the rows that objects give.
+// Tables: their columns, and the rows that objects give; and the metadata of objects alone.
 #include "base/base.h"
 
 #include "api/documents.h"
@@ -147,15 +147,13 @@ void table_add_columns(const struct table_columns *columns, struct buf *out)
 
 // ---- rows
 
-static void add_object(const struct doc *object, enum table_object with, struct buf *out)
+void table_add_metadata(const struct doc *object, struct str version, struct buf *out)
 {
 	const struct doc *metadata;
 
-	if (with == TABLE_OBJECT) {
-		doc_write_json(object, out);
-		return;
-	}
-	BUF_LIT(out, "{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":\"meta.k8s.io/v1\",\"metadata\":");
+	BUF_LIT(out, "{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":");
+	json_add_string(out, version);
+	BUF_LIT(out, ",\"metadata\":");
 	if (doc_get(object, STR("metadata"), &metadata) && metadata != NULL)
 		doc_write_json(metadata, out);
 	else
@@ -178,7 +176,10 @@ void table_add_row(struct pool *pool, const struct table_columns *columns, const
 	buf_addc(out, ']');
 	if (with != TABLE_NONE) {
 		BUF_LIT(out, ",\"object\":");
-		add_object(object, with, out);
+		if (with == TABLE_OBJECT)
+			doc_write_json(object, out);
+		else
+			table_add_metadata(object, STR("meta.k8s.io/v1"), out);
 	}
 	buf_addc(out, '}');
 }

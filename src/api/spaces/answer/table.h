@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables (meta.k8s.io), which kubectl prints: their rows are objects. Columns are those of a built-in kind, or those that a
+// The forms of meta.k8s.io: the metadata of objects alone, and Tables, which kubectl prints: their rows are objects. Columns are those of a built-in kind, or those that a
 // custom type lists in additionalPrinterColumns.
 #ifndef TENURE_API_SPACES_ANSWER_TABLE_H
 #define TENURE_API_SPACES_ANSWER_TABLE_H
@@ -24,5 +24,7 @@ void table_add_columns(const struct table_columns *columns, struct buf *out);
 enum { TABLE_LOOKS = 10000 };
 void table_add_row(struct pool *pool, const struct table_columns *columns, const struct doc *object,
 	enum table_object with, int64_t now_us, struct buf *out);
+// Appends the object's metadata alone, as PartialObjectMetadata of that apiVersion.
+void table_add_metadata(const struct doc *object, struct str version, struct buf *out);
 
 #endif

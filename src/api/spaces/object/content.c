@@ -16,6 +16,7 @@
 #include "registry/core/settings.h"
 #include "registry/resource/meta.h"
 #include "registry/type/type.h"
+#include "repr/json/member.h"
 #include "repr/patch/strategic_patch.h"
 #include "types/common/parts.h"
 
@@ -224,7 +225,7 @@ static struct doc *received_member(struct pool *pool, const struct doc_iter *it)
 
 // Checks one member of metadata, and copies it to meta if the client may set it. before: as for object_client_metadata().
 static enum outcome take_member(const struct change_of_object *change, const struct doc_iter *it, const struct doc *before,
-	struct doc *meta, bool *locked)
+	struct doc *meta)
 {
 	const struct target *target = change->target;
 	const struct doc *stored;
@@ -243,8 +244,6 @@ static enum outcome take_member(const struct change_of_object *change, const str
 		if (outcome != OUTCOME_OK)
 			return outcome;
 	}
-	if (str_eq(it->name, STR("locked")))
-		*locked = doc_kind(value) == DOC_BOOL && doc_bool(value);
 	doc_set(meta, it->name, value);
 	return OUTCOME_OK;
 }
@@ -266,6 +265,16 @@ static void check_metadata(const struct doc *meta, const struct doc *before, str
 	}
 }
 
+// A replacement whose metadata does not have `locked` keeps the stored lock: a typed client of Kubernetes, which does not know the member,
+// can't send it back, and does not mean to unlock the object. False or null unlocks it.
+static void keep_lock(const struct change_of_object *change, const struct doc *metadata, const struct doc *before, struct doc *meta)
+{
+	const struct doc *sent, *stored;
+
+	if (change->kind == CHANGE_REPLACE && !doc_get(metadata, STR("locked"), &sent) && doc_get(before, STR("locked"), &stored))
+		doc_set(meta, STR("locked"), doc_copy(change->call->pool, stored));
+}
+
 enum outcome object_client_metadata(const struct change_of_object *change, const struct doc *whole, const struct doc *before,
 	struct doc **meta, bool *locked)
 {
@@ -275,12 +284,18 @@ enum outcome object_client_metadata(const struct change_of_object *change, const
 
 	*meta = doc_new_object(change->call->pool);
 	*locked = false;
-	if (!doc_get(whole, STR("metadata"), &metadata) || metadata == NULL)
+	if (!doc_get(whole, STR("metadata"), &metadata) || metadata == NULL) {
+		if (change->kind == CHANGE_REPLACE && before != NULL) // a PUT without metadata keeps the stored metadata
+			*meta = doc_copy(change->call->pool, before);
+		*locked = doc_member_is_true(*meta, "locked");
 		return OUTCOME_OK;
+	}
 	if (doc_kind(metadata) != DOC_OBJECT)
 		return call_fail(change->call, OUTCOME_BAD_DOCUMENT, "metadata must be an object");
 	for (struct doc_iter it = doc_iter(metadata); outcome == OUTCOME_OK && doc_next(&it);)
-		outcome = take_member(change, &it, before, *meta, locked);
+		outcome = take_member(change, &it, before, *meta);
+	keep_lock(change, metadata, before, *meta);
+	*locked = doc_member_is_true(*meta, "locked");
 	if (outcome == OUTCOME_OK)
 		check_metadata(*meta, before, &faults);
 	if (outcome == OUTCOME_OK && faults.n > 0)
@@ -353,6 +368,18 @@ static void keep_status(const struct change_of_object *change, struct doc *body,
 	}
 }
 
+// A replacement of a definition that does not have spec.applicableRange keeps the stored range: a typed client of Kubernetes, which does not
+// know the member, can't send it back, and does not mean to end the sharing. Null or an empty list ends it.
+static void keep_range(struct pool *pool, const struct doc *stored, struct doc *body)
+{
+	const struct doc *stored_spec, *range, *sent;
+	struct doc *spec = doc_own_member(body, STR("spec"));
+
+	if (doc_kind(spec) == DOC_OBJECT && !doc_get(spec, STR("applicableRange"), &sent) && doc_get(stored, STR("spec"), &stored_spec) &&
+		doc_get(stored_spec, STR("applicableRange"), &range))
+		doc_set(spec, STR("applicableRange"), doc_copy(pool, range));
+}
+
 // If status is a separate part, a write of the whole object does not change it, and a write of the part changes nothing else. Nor does a
 // write of the whole object take away what a controller has set, if its type says so.
 static struct doc *part_of_body(const struct change_of_object *change, struct doc *body, const struct doc *stored)
@@ -369,6 +396,8 @@ static struct doc *part_of_body(const struct change_of_object *change, struct do
 	if (definition_has_identity(change->target->definition, "", "namespaces") && stored != NULL &&
 		change->target->part == PART_WHOLE)
 		take_from(pool, body, stored, "spec");
+	if (definition_has_identity(change->target->definition, CRD_GROUP, CRD_PLURAL) && change->kind == CHANGE_REPLACE)
+		keep_range(pool, stored, body);
 	if (change->target->version->has_status)
 		keep_status(change, body, stored);
 	if (parts->carry_over != NULL && stored != NULL)

@@ -286,7 +286,7 @@ static enum outcome list_some(struct listed *listed, struct call *call, const st
 
 	*next = STR_NONE;
 	listing_begin(&listed->listing, call, target);
-	if (listed->listing.columns == NULL) // the size of a Table's row can't be estimated
+	if (listed->listing.form.as == AS_OBJECT) // the size of another form can't be estimated
 		visit.into = &listed->listing.out;
 	if (definition_has_identity(target->definition, "", "tenants"))
 		outcome = visit_tenants(&tenants, next);

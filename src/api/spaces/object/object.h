@@ -54,6 +54,7 @@ enum outcome object_read_patch(struct call *call, const struct target *target, s
 // OUTCOME_OK, _BAD_DOCUMENT, _BAD_REQUEST.
 enum outcome change_result(const struct change_of_object *change, const struct doc *current, const struct doc **whole);
 // Copies the client's part of the whole object's metadata to *meta: labels, annotations, finalizers and other members that are kept.
+// A replacement (CHANGE_REPLACE) that has no metadata, or null, keeps those that are stored; one whose metadata has no `locked` keeps the lock.
 // before: the metadata that is stored, which another dialect may have taken by looser rules, so that only what differs from it is
 // checked; NULL: all is. *locked: metadata.locked. OUTCOME_OK, _BAD_DOCUMENT; _BAD_REQUEST: name, namespace or tenant is not that of
 // the address.

@@ -53,7 +53,8 @@ struct known {
 struct watch_output {
 	struct call *call;
 	const struct target *target;         // what the client watches
-	const struct table_columns *columns; // of a Table; NULL: an event has the object itself
+	struct answer_form form;             // of the objects in events
+	const struct table_columns *columns; // of a Table; else NULL
 	struct buf *out;
 };
 // Appends one event. type: "ADDED", "MODIFIED", "DELETED" or "BOOKMARK". object: its JSON; place: where it is stored, for errors.

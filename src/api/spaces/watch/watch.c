@@ -27,6 +27,7 @@ struct watch_begun {
 	const struct target *target;
 	struct list_query query;
 	struct watch_handover_head head;
+	struct answer_form form;
 	const struct table_columns *columns;
 	struct buf out;         // the initial events, behind those in the response's spill
 	uint64_t spilled;       // bytes in the spill
@@ -41,7 +42,7 @@ struct watch_begun {
 
 static struct watch_output output_of(struct watch_begun *begun)
 {
-	return (struct watch_output){ begun->call, begun->target, begun->columns, &begun->out };
+	return (struct watch_output){ begun->call, begun->target, begun->form, begun->columns, &begun->out };
 }
 
 void watch_event_add(const struct watch_output *output, const char *type, struct stored_place place, struct str object)
@@ -52,14 +53,19 @@ void watch_event_add(const struct watch_output *output, const char *type, struct
 	BUF_LIT(out, "{\"type\":\"");
 	buf_add(out, str_c(type));
 	BUF_LIT(out, "\",\"object\":");
-	if (output->columns == NULL) {
+	if (output->form.as == AS_OBJECT) {
 		buf_add(out, object);
 		BUF_LIT(out, "}\n");
 		return;
 	}
-	BUF_LIT(out, "{\"kind\":\"Table\",\"apiVersion\":");
-	json_add_string(out, answer_wanted_table(call));
 	const struct doc *doc = stored_document(call->scratch, place, object);
+	if (output->form.as == AS_METADATA) {
+		table_add_metadata(doc, output->form.version, out);
+		BUF_LIT(out, "}\n");
+		return;
+	}
+	BUF_LIT(out, "{\"kind\":\"Table\",\"apiVersion\":");
+	json_add_string(out, output->form.version);
 	BUF_LIT(out, ",\"metadata\":{\"resourceVersion\":");
 	json_add_string(out, spaces_metadata_text(doc, "resourceVersion"));
 	BUF_LIT(out, "},\"columnDefinitions\":");
@@ -401,7 +407,8 @@ enum outcome watch_in_space(struct call *call, const struct target *target)
 	enum outcome outcome = read_watch(&begun);
 	if (outcome == OUTCOME_OK)
 		outcome = find_position(&begun, &expired);
-	if (answer_wanted_table(call).p != NULL)
+	begun.form = answer_wanted_form(call, false);
+	if (begun.form.as == AS_TABLE)
 		begun.columns = table_columns_for(call->pool, target->definition,
 			definition_details(call->registry, target->definition, target->version));
 	if (outcome == OUTCOME_OK && !expired)

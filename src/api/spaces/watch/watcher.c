@@ -264,6 +264,7 @@ struct telling {
 	struct call *call;
 	struct target target;
 	struct choice choice;
+	struct answer_form form;
 	const struct table_columns *columns;
 	struct buf *out;
 };
@@ -294,7 +295,8 @@ static enum outcome begin_telling(struct telling *telling, struct watcher *watch
 		outcome = OUTCOME_GONE; // the type of that name is another one now
 	if (outcome == OUTCOME_OK)
 		outcome = selection_read(call, &telling->target, &telling->choice);
-	if (outcome == OUTCOME_OK && answer_wanted_table(call).p != NULL)
+	telling->form = answer_wanted_form(call, false);
+	if (outcome == OUTCOME_OK && telling->form.as == AS_TABLE)
 		telling->columns = table_columns_for(call->pool, telling->target.definition,
 			definition_details(call->registry, telling->target.definition, telling->target.version));
 	return outcome;
@@ -397,7 +399,7 @@ static struct stored_place place_of(const struct streamed_change *change)
 
 static void tell(const struct telling *telling, const char *type, const struct streamed_change *change, struct str object)
 {
-	const struct watch_output output = { telling->call, &telling->target, telling->columns, telling->out };
+	const struct watch_output output = { telling->call, &telling->target, telling->form, telling->columns, telling->out };
 
 	watch_event_add(&output, type, place_of(change), object);
 }
@@ -526,7 +528,7 @@ enum outcome watcher_add_bookmark(struct watcher *watcher, struct call *call, st
 	struct telling telling;
 	enum outcome outcome = begin_telling(&telling, watcher, call, out);
 
-	const struct watch_output output = { call, &telling.target, telling.columns, out };
+	const struct watch_output output = { call, &telling.target, telling.form, telling.columns, out };
 
 	if (outcome == OUTCOME_OK)
 		watch_bookmark_add(&output, watcher->head.position);
