@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a PUT of a config map, or a PATCH of a node, that exists sends to the database, as registry/resource/write.c does it: locks in
-// one round trip, writes in another, COMMIT in a third. t/016-build-bench.t compares both.
+// What a PUT of a config map, or a PATCH of a node, that exists sends to the database, as registry/resource/write.c does it:
+// locks in one round trip, writes in another, COMMIT in a third. t/016-build-bench.t compares both.
 #ifndef TENURE_BENCH_BARE_PUT_H
 #define TENURE_BENCH_BARE_PUT_H
 

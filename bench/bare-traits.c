@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // bare-traits SECONDS CONNECTIONS [rowless]: what a PUT of ten other traits of a provider sends to the database, as
-// registry/resource/traits.c and registry/placement/provider.c do it: locks in one round trip, writes in another, COMMIT in a third.
-// rowless: without the twenty rows of resource_traits, so only what every change of a provider has to write. Each connection takes
-// providers of its own, of those that have the traits CUSTOM_BENCH_P20 to _P29. Prints commits per second.
+// registry/resource/traits.c and registry/placement/provider.c do it: locks in one round trip, writes in another, COMMIT in a
+// third. rowless: without the twenty rows of resource_traits, so only what every change of a provider has to write. Each
+// connection takes providers of its own, of those that have the traits CUSTOM_BENCH_P20 to _P29. Prints commits per second.
 #include "base/base.h"
 
 #include "bare-write.h"

@@ -62,7 +62,8 @@ static inline MYSQL_BIND bare_value_of(const struct db_query *query, const char 
 	die("%s: no value for :%s", query->name, name);
 }
 
-// Prepares a statement of Tenure's: its text is the one that Tenure sends. Each parameter must have a value, and each value a parameter.
+// Prepares a statement of Tenure's: its text is the one that Tenure sends. Each parameter must have a value, and each value a
+// parameter.
 static inline MYSQL_STMT *bare_prepare_values(MYSQL *mysql, const struct db_query *query, const struct bare_value *values, size_t n)
 {
 	bool used[BARE_MAX_VALUES] = { false };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the benchmark's programs share. They measure what Tenure is held against, so they use none of its code beyond
-// base.h (but etag-cost, which measures a part of it) and the texts of its statements, and end at the first thing that goes wrong.
+// What the benchmark's programs share. They measure what Tenure is held against, so they use none of its code beyond base.h (but
+// etag-cost, which measures a part of it) and the texts of its statements, and end at the first thing that goes wrong.
 #ifndef TENURE_BENCH_H
 #define TENURE_BENCH_H
 

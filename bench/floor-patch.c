@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// floor-patch SOCKET WORKERS BYTES TENANT: answers every request with BYTES after the statements of a PATCH of a node, whatever the
-// request says: what a service behind a web server could do at best.
+// floor-patch SOCKET WORKERS BYTES TENANT: answers every request with BYTES after the statements of a PATCH of a node, whatever
+// the request says: what a service behind a web server could do at best.
 #include "base/base.h"
 
 #include "bare-put.h"

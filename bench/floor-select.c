@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// floor-select SOCKET WORKERS [BYTES TENANT NAME]: answers every request with the body of one row, found by its primary
-// key; or, with the address of a config map in the namespace default, by the statement that Tenure sends for its GET
-// (resource_get of sql/statements/resources.sql), so that what remains between the two is the price of Tenure's own work. The row's
-// body is then shorter than what Tenure makes of it, and BYTES are answered.
+// floor-select SOCKET WORKERS [BYTES TENANT NAME]: answers every request with the body of one row, found by its primary key; or,
+// with the address of a config map in the namespace default, by the statement that Tenure sends for its GET (resource_get of
+// sql/statements/resources.sql), so that what remains between the two is the price of Tenure's own work. The row's body is then
+// shorter than what Tenure makes of it, and BYTES are answered.
 #include "base/base.h"
 
 #include "bare.h"

@@ -116,9 +116,9 @@ TENURE_API enum tenure_status tenure_resource_get(struct tenure_resource *resour
 // Makes or replaces it. After TENURE_OK the object holds what it is now.
 TENURE_API enum tenure_status tenure_resource_put(struct tenure_resource *resource, const char *document, size_t length,
 	struct tenure_etag etag);
-// Changes members by a JSON merge patch (RFC 7396). After TENURE_OK the object holds what it is now. Of a tenant
-// and of a provider, the patch is applied here to the document that the object holds, and the result put with the etag asked for. null for a
-// tenant's metadata or etag_required sets what a new tenant has.
+// Changes members by a JSON merge patch (RFC 7396). After TENURE_OK the object holds what it is now. Of a tenant and of a
+// provider, the patch is applied here to the document that the object holds, and the result put with the etag asked for. null for
+// a tenant's metadata or etag_required sets what a new tenant has.
 TENURE_API enum tenure_status tenure_resource_update(struct tenure_resource *resource, const char *patch, size_t length,
 	struct tenure_etag etag);
 // Deletes it, recoverably.

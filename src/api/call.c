@@ -159,8 +159,8 @@ static struct str url_of_host(const struct request *request, struct str list, bo
 	return STR_NONE;
 }
 
-// Of the URLs in the setting public_url the one that has the request's scheme and host; else, where a proxy may have ended the TLS, the one
-// with https and this host; else the first one; "" if there is none.
+// Of the URLs in the setting public_url the one that has the request's scheme and host; else, where a proxy may have ended the
+// TLS, the one with https and this host; else the first one; "" if there is none.
 static struct str public_url(const struct call *call)
 {
 	struct str list = str_c(api_endpoint_settings(call->endpoint)->public_url);
@@ -173,7 +173,8 @@ static struct str public_url(const struct call *call)
 
 struct str call_url(struct call *call, struct str path)
 {
-	// The console's page may follow no redirect to another origin, and is asked by names that public_url lacks, as through a tunnel.
+	// The console's page may follow no redirect to another origin, and is asked by names that public_url lacks, as through a
+	// tunnel.
 	if (session_by_console(&call->request))
 		return path;
 	struct str base = public_url(call);

@@ -84,9 +84,9 @@ extern const struct dialect tenancy_dialect, baremetal_dialect, placement_dialec
 void call_clear(struct call *call, struct pool *pool);
 // Sets call->problem and returns outcome.
 enum outcome call_fail(struct call *call, enum outcome outcome, const char *format, ...) PRINTF_LIKE(3, 4);
-// Sets call->realm to what the routed address (call->match) is about, as its dialect defines it, independent of the caller. Whoever
-// routes an address calls it before anything else uses the call; nothing parses the address for its tenant again. has_all_tenants: of the
-// dialect.
+// Sets call->realm to what the routed address (call->match) is about, as its dialect defines it, independent of the caller.
+// Whoever routes an address calls it before anything else uses the call; nothing parses the address for its tenant again.
+// has_all_tenants: of the dialect.
 void call_set_realm(struct call *call, bool has_all_tenants);
 // Value of a declared parameter; STR_NONE if absent.
 struct str call_param(const struct call *call, const char *name);
@@ -99,8 +99,8 @@ enum outcome call_read(struct call *call, const struct repr_document *document, 
 // Writes body as this document in the negotiated format into the response.
 void call_write(struct call *call, const struct repr_document *document, const struct doc *body);
 // The absolute URL of a path of this service. It begins with the URL of the setting public_url that has the request's scheme and
-// Host, else with the https URL that has its Host, else with its first URL. If public_url is empty, it begins with the request's scheme and
-// Host, provided that Host is a plain host. For the console's page it is the path itself.
+// Host, else with the https URL that has its Host, else with its first URL. If public_url is empty, it begins with the request's
+// scheme and Host, provided that Host is a plain host. For the console's page it is the path itself.
 struct str call_url(struct call *call, struct str path);
 // Does the client reach the service by https? A proxy in front may have ended the TLS: public_url says so then.
 bool call_is_secure(const struct call *call);

@@ -134,8 +134,8 @@ static bool excludes_action(void *arg, struct str etag)
 	return conditional_matches(&conditions->state->none_match, etag);
 }
 
-// What a move or an undo would do can always be shown, so "If-Match: *" is no condition: it must not become one on the tag of this moment,
-// with which a move is queued.
+// What a move or an undo would do can always be shown, so "If-Match: *" is no condition: it must not become one on the tag of
+// this moment, with which a move is queued.
 static struct tag_guard action_guard(struct conditions *conditions)
 {
 	const struct tag_list *match = &conditions->state->match;

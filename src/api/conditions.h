@@ -24,8 +24,8 @@ struct guard conditions_guard(struct conditions *conditions);
 // For a POST to a move action or an undo: reads both headers, whose tags are compared as text. *guard refers to *conditions.
 enum outcome conditions_move_guard(struct call *call, struct conditions *conditions, struct tag_guard *guard);
 
-// For GET of what a move or an undo would do: sets its header ETag, and compares both headers with that etag, or with those that other
-// keys make of the same state. OUTCOME_OK; _NOT_MODIFIED; _STALE with call->problem set.
+// For GET of what a move or an undo would do: sets its header ETag, and compares both headers with that etag, or with those that
+// other keys make of the same state. OUTCOME_OK; _NOT_MODIFIED; _STALE with call->problem set.
 enum outcome conditions_check_preview(struct call *call, struct conditions *conditions, const char *etag,
 	const struct state_tags *others);
 

@@ -13,8 +13,8 @@ struct str document_json_text(struct pool *pool, const struct doc *doc);
 // The text to store for doc in the column "meta" or "body". If the stored text means the same it is returned itself, so that a
 // write that changes nothing is recognised. current NULL: nothing is stored yet.
 struct str document_text_or_stored(struct pool *pool, const struct doc *doc, const struct resource *current, const char *column);
-// Is what will be stored within max_body, or not larger than what is stored? The latter makes it possible to repair a resource that was
-// stored under a greater limit, and to delete one that waits for a finalizer. current NULL: nothing is stored yet.
+// Is what will be stored within max_body, or not larger than what is stored? The latter makes it possible to repair a resource
+// that was stored under a greater limit, and to delete one that waits for a finalizer. current NULL: nothing is stored yet.
 bool document_fits(const struct call *call, const struct resource *current, const struct content *content);
 // A time in the form that documents use: RFC 3339 in UTC.
 struct str document_time_text(struct pool *pool, int64_t us);

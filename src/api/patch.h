@@ -15,9 +15,9 @@ extern const struct repr_document any_document;
 
 // Reads the body of a PATCH; its media type decides *kind. OUTCOME_OK, or _BAD_DOCUMENT: not JSON, or not a well-formed patch.
 enum outcome patch_read_body(struct call *call, enum edit_kind *kind, struct doc **patch);
-// Applies the patch to whole, the document as it is shown; *result is a new document. rules: of the type of the resource whose members the
-// document has, for secrets that a JSON Patch can't carry elsewhere; NULL: it has none. False, with *error, if the patch does not fit the
-// document.
+// Applies the patch to whole, the document as it is shown; *result is a new document. rules: of the type of the resource whose
+// members the document has, for secrets that a JSON Patch can't carry elsewhere; NULL: it has none. False, with *error, if the
+// patch does not fit the document.
 bool patch_result(struct call *call, enum edit_kind kind, const struct type_rules *rules, const struct doc *whole,
 	const struct doc *patch, const struct doc **result, struct str *error);
 // The same with an outcome: OUTCOME_OK, or _CONFLICT with call->problem set.

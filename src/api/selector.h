@@ -14,8 +14,8 @@ bool label_selector_parse(struct pool *pool, struct str text, const struct label
 // labels: the object's metadata.labels; NULL if it has none.
 bool label_selector_matches(const struct label_selector *selector, const struct doc *labels);
 bool label_selector_is_empty(const struct label_selector *selector);
-// A text that the compact JSON of every object has whose labels the selector matches; other objects may have it, too. It saves parsing those
-// that don't: "\"app\":\"web\"". p NULL: no such text is known.
+// A text that the compact JSON of every object has whose labels the selector matches; other objects may have it, too. It saves
+// parsing those that don't: "\"app\":\"web\"". p NULL: no such text is known.
 struct str label_selector_trace(struct pool *pool, const struct label_selector *selector);
 
 // Syntax of field selectors: "metadata.name=x,status.phase!=y"; a "\" stands before "," "=" or "\" in a value. "" selects all.
@@ -31,8 +31,8 @@ bool field_selector_varies(const struct field_selector *selector);
 // The value that the selector requires of the field by "="; p NULL if there is no such condition. With it one object can be read
 // instead of all; the selector's other conditions must still be checked.
 struct str field_selector_value(const struct field_selector *selector, const char *field);
-// A text that occurs in the compact JSON, outside of the metadata, of every object that the selector matches. Objects that it does not match
-// may have the text, too. p NULL: no such text is known.
+// A text that occurs in the compact JSON, outside of the metadata, of every object that the selector matches. Objects that it
+// does not match may have the text, too. p NULL: no such text is known.
 struct str field_selector_trace(struct pool *pool, const struct field_selector *selector);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The role that a change of a resource needs by its type, in every dialect. The method of the WADL may ask for less, since it serves all types.
+// The role that a change of a resource needs by its type, in every dialect. The method of the WADL may ask for less, since it
+// serves all types.
 #ifndef TENURE_API_TYPE_ROLE_H
 #define TENURE_API_TYPE_ROLE_H
 

@@ -159,8 +159,9 @@ static bool may_know(const struct authenticator *authenticator, struct pool *poo
 	return reads_tokens(authenticator) && (authenticator->has_form == NULL || authenticator->has_form(pool, token));
 }
 
-// Is the request's token, by its form, for an authenticator that comes behind this one? A token that none of them could have made is never
-// passed on to one that reads no tokens: otherwise a request with a wrong token would be done as the user whom the web server names.
+// Is the request's token, by its form, for an authenticator that comes behind this one? A token that none of them could have made
+// is never passed on to one that reads no tokens: otherwise a request with a wrong token would be done as the user whom the web
+// server names.
 static bool is_for_another(const struct auth *auth, size_t i, struct pool *pool, const struct request *request)
 {
 	const struct authenticator *authenticator = auth->active[i].authenticator;

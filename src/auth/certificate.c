@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Authenticator for clients whose certificate the web server has verified. It believes SSL_CLIENT_VERIFY and SSL_CLIENT_CERT only beside
-// TENURE_CERTIFICATE_SECRET, which the web server sends where it demands certificates: it is not the secret of the authenticator remote-user,
-// so that a place which vouches for certificates doesn't vouch for REMOTE_USER. The names are read from the certificate itself, since
-// web servers write subjects in different ways, and nginx has no alternative names.
+// Authenticator for clients whose certificate the web server has verified. It believes SSL_CLIENT_VERIFY and SSL_CLIENT_CERT only
+// beside TENURE_CERTIFICATE_SECRET, which the web server sends where it demands certificates: it is not the secret of the
+// authenticator remote-user, so that a place which vouches for certificates doesn't vouch for REMOTE_USER. The names are read
+// from the certificate itself, since web servers write subjects in different ways, and nginx has no alternative names.
 #include "base/base.h"
 
 #include <errno.h>

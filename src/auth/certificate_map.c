@@ -74,7 +74,8 @@ static bool decode(struct pool *pool, struct str text, struct str *result)
 	return true;
 }
 
-// Takes the first element off the text: {user}, {tenant}, or what stands before the next {. False: the text begins with none of these.
+// Takes the first element off the text: {user}, {tenant}, or what stands before the next {. False: the text begins with none of
+// these.
 static bool next_element(struct pool *pool, struct str *text, struct element *element)
 {
 	size_t n = str_find(*text, '{', 0);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which user, tenant and role a certificate stands for: the rules of the setting map in section [certificate]. For files in auth/ only.
+// Which user, tenant and role a certificate stands for: the rules of the setting map in section [certificate]. For files in auth/
+// only.
 //
 // A rule is a line, or ends with a semicolon: KIND PATTERN ROLE [user=NAME] [tenant=NAME]. The first rule that fits decides.
 //   KIND     subject | email | dns | uri | upn: what is compared

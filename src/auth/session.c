@@ -24,7 +24,8 @@ enum {
 	USES_IN_IDLE = 10,        // and at least so often within session_idle
 };
 
-// What is sealed: a kind and the credential. A user whom the web server authenticated comes with the secret by which it vouched for him.
+// What is sealed: a kind and the credential. A user whom the web server authenticated comes with the secret by which it vouched
+// for him.
 enum { KIND_TOKEN = 'T', KIND_USER = 'U' };
 
 static enum outcome failed(enum db_result result)
@@ -121,7 +122,8 @@ static bool derive_key(struct str secret, uint8_t key[SEAL_KEY])
 	return true;
 }
 
-// What is sealed for one session and endpoint can't be opened for another, so a credential that is copied into another row is of no use.
+// What is sealed for one session and endpoint can't be opened for another, so a credential that is copied into another row is of
+// no use.
 static struct str seal_context(const struct session_place *place, struct str id)
 {
 	return str_printf(place->pool, "%s %.*s", place->endpoint->name, STR_ARG(id));
@@ -193,8 +195,8 @@ static bool take_credential(const struct session_place *place, struct request *r
 	return good;
 }
 
-// Writes that the session was used, if that is due. If it can't be written now, a later request does it. During maintenance it is refused as
-// any other change, which is no reason for a log line.
+// Writes that the session was used, if that is due. If it can't be written now, a later request does it. During maintenance it is
+// refused as any other change, which is no reason for a log line.
 static void renew(struct query *query, struct session *session)
 {
 	int64_t interval = (int64_t)session_idle_s(query->place) * 1000000 / USES_IN_IDLE;

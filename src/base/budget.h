@@ -40,12 +40,12 @@ _Noreturn void budget_leave(enum budget_end end);
 // budget_release() it returns, and the last budget_release() leaves the guard. Without any guard it returns, too. Needs no grant.
 void budget_leave_if_broken(void);
 
-// The system has refused memory, and the process met that with its reserve (server/setup/rescue.h): the innermost guard is left with
-// BUDGET_STARVED at the next step of work, or by the last budget_release(). Returns always, so that malloc can call it. Between
-// budget_pause() and budget_resume(), and without a grant, it does nothing.
+// The system has refused memory, and the process met that with its reserve (server/setup/rescue.h): the innermost guard is left
+// with BUDGET_STARVED at the next step of work, or by the last budget_release(). Returns always, so that malloc can call it.
+// Between budget_pause() and budget_resume(), and without a grant, it does nothing.
 void budget_starve(void);
-// The system has refused memory, and there is no reserve: leaves the innermost guard with BUDGET_STARVED at once. Returns if it must not
-// be left here.
+// The system has refused memory, and there is no reserve: leaves the innermost guard with BUDGET_STARVED at once. Returns if it
+// must not be left here.
 void budget_leave_if_starved(void);
 
 // Between these two calls no limit makes longjmp leave the guard. Pairs may be nested: the last budget_release() leaves the guard
@@ -55,8 +55,8 @@ void budget_release(void);
 // Has the request exceeded a limit? Loops between budget_defer() and budget_release() call this, and stop if it has.
 bool budget_is_over(void);
 
-// Has the request used more than half of its CPU time? Loops that can end earlier, such as a list that has pages, ask this so as not to
-// exceed it.
+// Has the request used more than half of its CPU time? Loops that can end earlier, such as a list that has pages, ask this so as
+// not to exceed it.
 bool budget_is_half_used(void);
 
 // Between these two calls no limit applies, and allocated memory is not counted as the request's: for memory that the process
@@ -64,7 +64,8 @@ bool budget_is_half_used(void);
 void budget_pause(void);
 void budget_resume(void);
 
-// Count n bytes as allocated or as freed. Called by code that gets memory from the system: by pools, and for what a library allocates.
+// Count n bytes as allocated or as freed. Called by code that gets memory from the system: by pools, and for what a library
+// allocates.
 void budget_take(size_t n);
 void budget_give(size_t n);
 

@@ -26,10 +26,11 @@ static inline void clock_pause_ms(int64_t ms)
 void clock_sleep_us(int64_t us);
 // RFC 3339 in UTC with second precision and Z: "2026-11-21T05:24:00Z".
 void clock_add_rfc3339(struct buf *buf, int64_t us);
-// Reads RFC 3339: "2026-11-21T05:24:00Z", with a fraction of up to 9 digits of which 6 count, and Z, "+01:00" or nothing, which is UTC, at
-// its end. False: it is no such time, or of a day that the month does not have.
+// Reads RFC 3339: "2026-11-21T05:24:00Z", with a fraction of up to 9 digits of which 6 count, and Z, "+01:00" or nothing, which
+// is UTC, at its end. False: it is no such time, or of a day that the month does not have.
 bool clock_parse_rfc3339(struct str text, int64_t *us);
-// For error texts: does the text begin with a day that its month does not have, as 2026-02-30 does? *days_there: how many days that month has.
+// For error texts: does the text begin with a day that its month does not have, as 2026-02-30 does? *days_there: how many days
+// that month has.
 bool clock_is_no_day(struct str text, int *days_there);
 // RFC 9110 IMF-fixdate: "Sat, 21 Nov 2026 05:24:00 GMT".
 void clock_add_http_date(struct buf *buf, int64_t us);

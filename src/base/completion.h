@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shell completion for programs whose options are rows of tables (options.h). A program that is called as `PROGRAM __complete WORD…`
-// gets the words typed so far, of which the last is the one being typed, and prints what it could become, a candidate on each line;
-// as `PROGRAM __describe WORD…`, with a tab and a line of help behind each that has one. The exit code says whether the name of a file
-// may stand there, too: the shell knows files best. completions/ has the shells' sides.
+// Shell completion for programs whose options are rows of tables (options.h). A program that is called as `PROGRAM __complete
+// WORD…` gets the words typed so far, of which the last is the one being typed, and prints what it could become, a candidate on
+// each line; as `PROGRAM __describe WORD…`, with a tab and a line of help behind each that has one. The exit code says whether
+// the name of a file may stand there, too: the shell knows files best. completions/ has the shells' sides.
 #ifndef TENURE_BASE_COMPLETION_H
 #define TENURE_BASE_COMPLETION_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an operator changes for all processes of a host while they run, in the shared memory (base/shared.h): the level of log lines.
-// It is lost with that memory, at a reboot at the latest; then the configuration holds again.
+// What an operator changes for all processes of a host while they run, in the shared memory (base/shared.h): the level of log
+// lines. It is lost with that memory, at a reboot at the latest; then the configuration holds again.
 #ifndef TENURE_BASE_CONTROL_H
 #define TENURE_BASE_CONTROL_H
 

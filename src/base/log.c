@@ -324,7 +324,8 @@ bool log_access_open(const char *path)
 	if (strcmp(path, "stderr") == 0) {
 		fd = STDERR_FILENO;
 	} else if (path[0] != '\0') {
-		// The old file stays in use until the new file is open. O_NONBLOCK: if it is a FIFO, neither a start nor a request waits for its reader.
+		// The old file stays in use until the new file is open. O_NONBLOCK: if it is a FIFO, neither a start nor a
+		// request waits for its reader.
 		mode_t saved = umask(0); // its group may read the log, whatever the umask
 		fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0640);
 		umask(saved);

@@ -15,8 +15,9 @@ enum log_sink { LOG_SINK_STDERR, LOG_SINK_SYSLOG };
 void log_open(const char *program, enum log_sink sink, enum log_level least);
 // Logs lines of another level than log_open() said, until it is called with is_set false, or log_open() again.
 void log_override(bool is_set, enum log_level least);
-// For a process that was forked and needs nothing of what it inherited: closes all descriptors but the standard ones. The access log is closed,
-// and the next line for syslog opens another socket: syslog(3) by itself would send lines to whatever gets the number of the old one next.
+// For a process that was forked and needs nothing of what it inherited: closes all descriptors but the standard ones. The access
+// log is closed, and the next line for syslog opens another socket: syslog(3) by itself would send lines to whatever gets the
+// number of the old one next.
 void log_close_inherited(void);
 // Sets the request id that following lines carry; "" for none. Copies at most 63 bytes.
 void log_request(struct str id);
@@ -30,7 +31,8 @@ bool log_level_parse(struct str text, enum log_level *level);
 
 // The access log is a file of its own, to which lines are appended; it can also be switched off.
 // Opens the file, or opens it again after rotation. Path "" closes it, "stderr" writes to stderr. False with errno if the file
-// can't be opened; the old file stays in use then. A FIFO can be opened while a process reads it; lines that find no room in it are lost.
+// can't be opened; the old file stays in use then. A FIFO can be opened while a process reads it; lines that find no room in it
+// are lost.
 bool log_access_open(const char *path);
 // Is the open file no longer the one at that path, because a rotation has moved it away? False if none is open, or stderr.
 bool log_access_moved(const char *path);

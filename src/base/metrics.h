@@ -3,9 +3,10 @@
 // and written as text for Prometheus by base/metrics_text.h.
 //
 // All processes add to the same totals, by atomic additions: nothing has to be summed, and what a process that ends has counted
-// is there already. There is no lock, so a process that is killed leaves none behind; what it had not added yet is missing: of its
-// last request, and of the last second what its connection and caches have counted. A request costs five additions. No figure is about a tenant, a user or a resource, so their number does not grow with
-// the registry. If the file is lost, all begin at 0 again, as after a reboot; readers of counters expect that.
+// is there already. There is no lock, so a process that is killed leaves none behind; what it had not added yet is missing: of
+// its last request, and of the last second what its connection and caches have counted. A request costs five additions. No figure
+// is about a tenant, a user or a resource, so their number does not grow with the registry. If the file is lost, all begin at 0
+// again, as after a reboot; readers of counters expect that.
 //
 // Rows with names: methods, by dialect and id in their WADL. A row is taken by the first process that counts for the method, and
 // stays. If all rows are taken, the rest count in the row "other".
@@ -136,11 +137,11 @@ struct metrics_of_request {
 
 void metrics_request(const struct shared *shared, struct metrics_rows *rows, const struct metrics_of_request *request);
 void metrics_add(const struct shared *shared, enum metrics_counter counter, uint64_t n);
-// Adds to each counter below METRICS__OWN by how much the process's own count has grown since the last call. now: the process's own
-// counts. added: these at the last call, 0 before the first; set to now.
+// Adds to each counter below METRICS__OWN by how much the process's own count has grown since the last call. now: the process's
+// own counts. added: these at the last call, 0 before the first; set to now.
 void metrics_add_own(const struct shared *shared, const uint64_t now[METRICS__OWN], uint64_t added[METRICS__OWN]);
-// Says what this process is, and how it is at the moment: a worker 1 while it serves a request, the watch process its watches. Call
-// it again after shared_refresh() has mapped another file; it costs little.
+// Says what this process is, and how it is at the moment: a worker 1 while it serves a request, the watch process its watches.
+// Call it again after shared_refresh() has mapped another file; it costs little.
 void metrics_process(const struct shared *shared, enum metrics_kind kind, uint32_t value);
 // Changes the value alone.
 void metrics_process_value(const struct shared *shared, uint32_t value);

@@ -12,8 +12,8 @@ struct pool;
 
 // Returns a new, empty pool; NULL if there is no memory.
 struct pool *pool_new(void);
-// The same for what is small and stays, such as an entry of a cache: the pool takes so many bytes from the system at first, then twice as
-// many with each block, up to the size of pool_new()'s blocks. bytes: at least POOL_LEAST.
+// The same for what is small and stays, such as an entry of a cache: the pool takes so many bytes from the system at first, then
+// twice as many with each block, up to the size of pool_new()'s blocks. bytes: at least POOL_LEAST.
 struct pool *pool_new_sized(size_t bytes);
 enum { POOL_LEAST = 512 };
 // The same, but without memory the process ends (base/memory.h).
@@ -24,8 +24,8 @@ void pool_clear(struct pool *pool);
 // pool_clear(), then frees the pool itself. Sets *pool to NULL; does nothing if *pool is NULL.
 void pool_free(struct pool **pool);
 
-// Never returns NULL. If the request exceeds its budget, the calling function is left by longjmp (base/budget.h). If the system has
-// no memory, the process ends (base/memory.h). Aligned for any type. The bytes are not initialised. size 0 is allowed.
+// Never returns NULL. If the request exceeds its budget, the calling function is left by longjmp (base/budget.h). If the system
+// has no memory, the process ends (base/memory.h). Aligned for any type. The bytes are not initialised. size 0 is allowed.
 void *pool_alloc(struct pool *pool, size_t size);
 // Zeroed memory. Ends the process likewise if count * size overflows.
 void *pool_calloc(struct pool *pool, size_t count, size_t size);
@@ -40,8 +40,8 @@ void pool_cleanup(struct pool *pool, void (*fn)(void *arg), void *arg);
 struct pool *pool_scratch(struct pool *pool, size_t bytes);
 void pool_scratch_end(struct pool *pool, struct pool *scratch);
 
-// Counts n bytes that a library has allocated elsewhere against the request's budget, until the pool is cleared, freed or rewound; a
-// cleanup of this pool frees the library's memory then. May leave the calling function, as pool_alloc() does.
+// Counts n bytes that a library has allocated elsewhere against the request's budget, until the pool is cleared, freed or
+// rewound; a cleanup of this pool frees the library's memory then. May leave the calling function, as pool_alloc() does.
 void pool_charge(struct pool *pool, size_t n);
 // Like pool_charge(), for n bytes that budget_take() has counted already.
 void pool_adopt(struct pool *pool, size_t n);

@@ -175,7 +175,8 @@ static bool is_same_header(const struct header *a, const struct header *b)
 	return memcmp(a, b, offsetof(struct header, swept_us)) == 0;
 }
 
-// Was the file left from before the host was started anew? Processes that can't know their boot (boot_now()) share one with those that do.
+// Was the file left from before the host was started anew? Processes that can't know their boot (boot_now()) share one with those
+// that do.
 static bool is_of_other_boot(const struct shared *shared, const struct header *header)
 {
 	return header->boot != 0 && shared->boot != 0 && header->boot != shared->boot;
@@ -337,8 +338,8 @@ static bool map_any(struct shared *shared)
 	return false;
 }
 
-// Makes only the last folder of the path; the folders above are the operator's. Its group may write there, whatever the umask: the host service
-// may run as another user than the workers that a web server starts.
+// Makes only the last folder of the path; the folders above are the operator's. Its group may write there, whatever the umask:
+// the host service may run as another user than the workers that a web server starts.
 static void make_dir(const char *dir)
 {
 	mode_t saved = umask(0);
@@ -349,7 +350,8 @@ static void make_dir(const char *dir)
 		log_info("made the folder %s", dir);
 }
 
-// A number for this boot of the host; 0: not known, as in a unit of systemd with ProcSubset=pid, and then files of other boots are used as well.
+// A number for this boot of the host; 0: not known, as in a unit of systemd with ProcSubset=pid, and then files of other boots
+// are used as well.
 static uint64_t boot_now(void)
 {
 	static const uint64_t no_key[SIPHASH_KEY] = { 0 };
@@ -511,8 +513,8 @@ bool shared_is_alive(const struct shared *shared, uint64_t mark)
 		atomic_load_explicit(&slots_of(shared)[slot].generation, memory_order_relaxed) == generation;
 }
 
-// Frees the slots of processes that ended without releasing them. Only the holder of a slot's lock may change it, so a process that
-// wants to claim this slot at the same time takes another one.
+// Frees the slots of processes that ended without releasing them. Only the holder of a slot's lock may change it, so a process
+// that wants to claim this slot at the same time takes another one.
 static void free_dead(const struct shared *shared)
 {
 	unsigned used = shared_used(shared);

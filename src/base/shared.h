@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory shared by all processes of the host that serve the same registry, whoever started them: the workers and the watch
-// process of a tenured master, and workers started by mod_fcgid, lighttpd (bin-path), spawn-fcgi or systemd.
-// Purpose: counts that are used within a request and may be lost at any time, such as those of limits (server/request/limits.h).
-// Tokens that another service validated have an area of their own, as have counters for monitoring. Data that must be correct are in
-// the database, never here.
+// process of a tenured master, and workers started by mod_fcgid, lighttpd (bin-path), spawn-fcgi or systemd. Purpose: counts that
+// are used within a request and may be lost at any time, such as those of limits (server/request/limits.h). Tokens that another
+// service validated have an area of their own, as have counters for monitoring. Data that must be correct are in the database,
+// never here.
 //
 // The file. It is RUNTIME_DIR/shared-vVERSION-REGISTRY, of a fixed size, readable and writable for its owner and group.
 // VERSION changes with the layout, REGISTRY is a hash of where the database is: processes of an older version, or of another
@@ -22,10 +22,10 @@
 //   can't be created      the processes of one master share memory without a name instead; a process that has no master has
 //                         memory of its own. It is logged once, and tried again every ten seconds
 //
-// Processes. Each that counts something claims a slot: an index below SHARED_PROCESSES, by a lock of fcntl(2) on the byte of
-// the file that has this number. The kernel gives the lock back when the process ends, even by kill -9, so a locked slot has a
-// living process, in whichever PID namespace. Once a second one of the processes sweeps: it frees slots that are not locked.
-// Each entry that belongs to a process has its owner's mark (shared_self), and is invalid once the owner is dead (shared_is_alive).
+// Processes. Each that counts something claims a slot: an index below SHARED_PROCESSES, by a lock of fcntl(2) on the byte of the
+// file that has this number. The kernel gives the lock back when the process ends, even by kill -9, so a locked slot has a living
+// process, in whichever PID namespace. Once a second one of the processes sweeps: it frees slots that are not locked. Each entry
+// that belongs to a process has its owner's mark (shared_self), and is invalid once the owner is dead (shared_is_alive).
 //
 // Areas. Each row of the table in shared.c is one: a name, a number of bytes. It begins zeroed, at a multiple of 64 bytes.
 // Its user declares a struct of atomics that fits, and touches nothing but those: no locks, so no process can leave one behind.
@@ -63,8 +63,8 @@ struct shared; // one process's view of it
 // text that is the same for all processes that should share. Works even if there is no file (see above); NULL: no memory.
 // Call it before fork: children inherit the view, and each that counts claims a slot for itself.
 struct shared *shared_open(const char *dir, struct str registry);
-// The same for a tool that only reads or sets what the processes of the service share: it maps the file if there is a good one, and
-// never makes a file or a folder, which would belong to the wrong user. NULL: there is none, or no memory; errno says why.
+// The same for a tool that only reads or sets what the processes of the service share: it maps the file if there is a good one,
+// and never makes a file or a folder, which would belong to the wrong user. NULL: there is none, or no memory; errno says why.
 struct shared *shared_attach(const char *dir, struct str registry);
 // Releases the slot and unmaps the memory. The file stays.
 void shared_close(struct shared **shared);
@@ -78,8 +78,8 @@ unsigned shared_used(const struct shared *shared);
 uint64_t shared_self(const struct shared *shared);
 // May the process with this mark be alive? A process that ended is found dead within a second, at the next sweep.
 bool shared_is_alive(const struct shared *shared, uint64_t mark);
-// Call it often: once a second it checks whether the mapped file is still the one in the folder, and sweeps. True: another file is
-// mapped now, with another slot, and all counts of this process are lost. now_us: clock_tick_us.
+// Call it often: once a second it checks whether the mapped file is still the one in the folder, and sweeps. True: another file
+// is mapped now, with another slot, and all counts of this process are lost. now_us: clock_tick_us.
 bool shared_refresh(struct shared *shared, int64_t now_us);
 // Where the area is now; it may move with shared_refresh. bytes: how large its user's struct is, at most what the table says.
 void *shared_area(const struct shared *shared, enum shared_area area, size_t bytes);

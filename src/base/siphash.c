@@ -42,7 +42,8 @@ static uint64_t read_word(const char *p, size_t n)
 	return word;
 }
 
-// The state behind all words of the data, before the rounds that end a hash. In: v[1] is what this form of the hash adds to the key.
+// The state behind all words of the data, before the rounds that end a hash. In: v[1] is what this form of the hash adds to the
+// key.
 static void absorb(uint64_t v[4], const uint64_t key[SIPHASH_KEY], struct str data)
 {
 	size_t at = 0;

@@ -12,7 +12,8 @@
 struct pool;
 struct spill; // functions that read accept NULL for an empty one
 
-// Makes such a file for a tool, as a stream; its caller closes it. tmpfile(3) takes /tmp, which may be in memory, whatever TMPDIR says.
+// Makes such a file for a tool, as a stream; its caller closes it. tmpfile(3) takes /tmp, which may be in memory, whatever TMPDIR
+// says.
 // *folder: where, for messages: TMPDIR, else /var/tmp. NULL: errno says why it can't be made there.
 FILE *spill_file(const char **folder);
 

@@ -85,8 +85,8 @@ struct str str_dup(struct pool *pool, struct str s);
 char *str_cstr(struct pool *pool, struct str s);
 // a, the byte between them, and b in one string in the pool, followed by a NUL byte that n does not count.
 struct str str_joined(struct pool *pool, struct str a, char between, struct str b);
-// Like printf, except that "%.*s" with STR_ARG() writes all bytes of the string, NUL among them. Conversions: d i u x X o c s g, with
-// what printf allows between them and '%'.
+// Like printf, except that "%.*s" with STR_ARG() writes all bytes of the string, NUL among them. Conversions: d i u x X o c s g,
+// with what printf allows between them and '%'.
 struct str str_printf(struct pool *pool, const char *format, ...) PRINTF_LIKE(2, 3);
 // Like str_printf() with a va_list, which is used up.
 struct str str_vprintf(struct pool *pool, const char *format, va_list args) PRINTF_LIKE(2, 0);
@@ -102,8 +102,8 @@ int str_hex_digit(char c);
 // Is s well-formed UTF-8 (RFC 3629: no overlong form, no surrogate, nothing above U+10FFFF)? If not, *bad (unless NULL) is the
 // offset of the first bad byte. NUL bytes are well-formed.
 bool str_utf8_ok(struct str s, size_t *bad);
-// The longest beginning of s that has at most so many bytes and cuts no character of well-formed UTF-8. Of any other bytes it may be
-// up to 3 bytes shorter than that.
+// The longest beginning of s that has at most so many bytes and cuts no character of well-formed UTF-8. Of any other bytes it may
+// be up to 3 bytes shorter than that.
 struct str str_utf8_head(struct str s, size_t most);
 // Number of code points in well-formed UTF-8.
 size_t str_utf8_length(struct str s);

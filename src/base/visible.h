@@ -7,8 +7,8 @@
 
 struct pool;
 
-// Makes text safe for a terminal: control characters, and characters that hide or change the writing direction, become \xHH or \u{HHHH},
-// and so do bytes that are no UTF-8. In pool.
+// Makes text safe for a terminal: control characters, and characters that hide or change the writing direction, become \xHH or
+// \u{HHHH}, and so do bytes that are no UTF-8. In pool.
 struct str visible_text(struct pool *pool, struct str s);
 // The same for JSON text, where such characters become \uHHHH.
 struct str visible_json(struct pool *pool, struct str s);

@@ -58,7 +58,8 @@ static void offer_options(const struct completion *completion, const struct comm
 	}
 }
 
-// What an option takes, "table|json|csv"; n 0: nothing, or there is no such option of the command. command NULL: none is known yet.
+// What an option takes, "table|json|csv"; n 0: nothing, or there is no such option of the command. command NULL: none is known
+// yet.
 static struct str option_takes(const struct command *command, const char *option)
 {
 	for (const struct field *f = NULL; command != NULL && (f = field_next(command, f)) != NULL;) {
@@ -107,8 +108,8 @@ static size_t drop_options(const struct cli *cli, const char **words, size_t n, 
 	return kept;
 }
 
-// Offers the next word of a noun, and what the command takes as its first argument, which may be repeated: "TYPE…". used: words of the
-// command.
+// Offers the next word of a noun, and what the command takes as its first argument, which may be repeated: "TYPE…". used: words
+// of the command.
 static void offer_behind_noun(struct completion *completion, const struct cli *cli, const char *const *words, size_t n,
 	const struct command *command, size_t used, bool is_plural)
 {

@@ -98,8 +98,8 @@ static bool is_type_of_tenants(const char *word)
 	return false;
 }
 
-// Takes noun and verb off the front. A type's name counts as the noun "resource" with the type as its first argument, and a noun's
-// plural as the noun (tenants list).
+// Takes noun and verb off the front. A type's name counts as the noun "resource" with the type as its first argument, and a
+// noun's plural as the noun (tenants list).
 static bool take_command(struct cli *cli)
 {
 	const char *noun = cli->arguments[0];
@@ -200,7 +200,8 @@ static void fail_unknown(struct cli *cli, const char *noun)
 		cli_fail(EX_USAGE, "there is no command \"%s\"; see \"tenure help\"", noun);
 }
 
-// A noun that is near to another may be what was mistyped, as the verb may be: any word is the name of a type that a tenant may have.
+// A noun that is near to another may be what was mistyped, as the verb may be: any word is the name of a type that a tenant may
+// have.
 static void fail_verb(struct cli *cli, const char *noun, const char *verb)
 {
 	bool known = cli_noun_known(cli->commands, noun);

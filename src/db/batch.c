@@ -119,8 +119,8 @@ static void send_one(struct batch *batch, size_t i)
 		set_skip_response(db->mysql, 0);
 }
 
-// Ends with the first call that can't be sent, as the library may be short of memory: without SET autocommit in front of them, statements would
-// be committed one by one.
+// Ends with the first call that can't be sent, as the library may be short of memory: without SET autocommit in front of them,
+// statements would be committed one by one.
 static void send_all(struct batch *batch)
 {
 	size_t under_way = 0;
@@ -265,7 +265,8 @@ static enum db_result run(struct batch *batch, size_t n_prelude)
 	return first_failure(batch);
 }
 
-// Ends the statement of a session on that host whose connection was given up: the server does not notice that while the statement waits.
+// Ends the statement of a session on that host whose connection was given up: the server does not notice that while the statement
+// waits.
 static void end_session(const struct db *db, size_t host, uint64_t session)
 {
 	struct db_settings settings = *db->settings;
@@ -292,8 +293,8 @@ static enum db_result take_slot(struct db *db)
 	uint64_t session = mysql_thread_id(db->mysql);
 	int64_t begun_us = clock_tick_us();
 
-	// A primary whose replica has just vanished waits for its receipt without end. Each process would leave a session there with every
-	// try, until the server has no more connections.
+	// A primary whose replica has just vanished waits for its receipt without end. Each process would leave a session there
+	// with every try, until the server has no more connections.
 	if (proves)
 		db->answer_s = db_conn_answer_s(db->settings);
 	struct db_call calls[] = { { .query = &sql_writer_slot_take_query }, { .query = &sql_writer_slot_taken_query } };
@@ -387,8 +388,8 @@ static bool can_be_repeated(const struct db_call *call)
 	return call->take == NULL && str_starts(str_c(call->query->sql), STR("SELECT"));
 }
 
-// Outside a transaction nobody else repeats what failed for a moment: the connection of an idle process was lost, as by a restart of the
-// server, or a cluster's node gave way to another one.
+// Outside a transaction nobody else repeats what failed for a moment: the connection of an idle process was lost, as by a restart
+// of the server, or a cluster's node gave way to another one.
 static bool may_read_again(const struct db *db, const struct db_call *calls, size_t n, int64_t begun_us)
 {
 	int64_t limit_us = (int64_t)(db->answer_s > 0 ? db->answer_s : db->settings->read_timeout) * 1000000;
@@ -443,8 +444,8 @@ static bool writes(const struct db_query *query)
 	return false;
 }
 
-// On a cluster a statement outside of db_txn_run() is run by it: writes need the fence, and reads that turn out not to be the writer's
-// are repeated. Not those whose rows went to the caller already: these fail.
+// On a cluster a statement outside of db_txn_run() is run by it: writes need the fence, and reads that turn out not to be the
+// writer's are repeated. Not those whose rows went to the caller already: these fail.
 static enum db_result run_apart(struct db *db, struct pool *pool, struct db_call *calls, size_t n)
 {
 	struct alone alone = { db, pool, calls, n, DB_OK };
@@ -521,8 +522,8 @@ static enum db_result run_single(struct db *db, struct pool *pool, struct db_cal
 		return db_txn_note(db, call->result);
 	}
 	(void)run_or_repeat(db, pool, call, 1);
-	// The server did not execute it, so the second attempt prepares it again. Inside a transaction the whole function runs again
-	// instead.
+	// The server did not execute it, so the second attempt prepares it again. Inside a transaction the whole function runs
+	// again instead.
 	if (call->result == DB_RETRY && db->state == TXN_OUTSIDE && db_error_is_stale(db->error_number))
 		(void)db_batch_run(db, pool, call, 1);
 	return db_txn_note(db, call->result);

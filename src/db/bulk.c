@@ -156,8 +156,8 @@ static bool has_bulk(MYSQL *mysql)
 	return mariadb_get_infov(mysql, MARIADB_CONNECTION_EXTENDED_SERVER_CAPABILITIES, &more) == 0 && (more & bulk) != 0;
 }
 
-// A node of Galera may end the transaction amid a statement that runs for many rows (db_txn_goes_on()). Few rows are done without one, as is
-// what a large transaction writes, where only the end of the statement can be looked at.
+// A node of Galera may end the transaction amid a statement that runs for many rows (db_txn_goes_on()). Few rows are done without
+// one, as is what a large transaction writes, where only the end of the statement can be looked at.
 static bool wants_one_by_one(const struct db *db, size_t n)
 {
 	return db->fenced && db->galera && (n <= DB_MAX_BATCH || db->large);

@@ -18,8 +18,8 @@
 #include "sql/session.h"
 
 enum { FIRST_PAUSE_US = 10000, LAST_PAUSE_US = 500000, CLUSTER_PAUSE_US = 80000, HANG_FIRST_S = 1, HANG_S = 2 };
-// Of connections over TCP: an idle one is probed after KEEP_IDLE_S and every KEEP_PROBE_S, and lost after KEEP_PROBES without an answer; bytes that
-// the server's system does not acknowledge lose it after UNSENT_S.
+// Of connections over TCP: an idle one is probed after KEEP_IDLE_S and every KEEP_PROBE_S, and lost after KEEP_PROBES without an
+// answer; bytes that the server's system does not acknowledge lose it after UNSENT_S.
 enum { KEEP_IDLE_S = 30, KEEP_PROBE_S = 10, KEEP_PROBES = 3, UNSENT_S = 30 };
 
 // ---- hosts
@@ -153,8 +153,8 @@ static void set_tls(MYSQL *mysql, const struct db_settings *settings, bool tcp)
 		(void)mysql_options(mysql, MYSQL_OPT_SSL_KEY, settings->tls_key);
 }
 
-// Where there are other hosts, one that hangs must not hold up a request for long: a server that is stopped in order may take a connection
-// and never greet. One that is only slow gets more time at the second attempt.
+// Where there are other hosts, one that hangs must not hold up a request for long: a server that is stopped in order may take a
+// connection and never greet. One that is only slow gets more time at the second attempt.
 static unsigned connect_timeout(const struct db *db)
 {
 	unsigned seconds = db->settings->connect_timeout, most = db->hosts[db->host].hung ? HANG_S : HANG_FIRST_S;
@@ -251,9 +251,10 @@ static enum db_result set_session(struct db *db)
 		" /*M!110402 , SESSION innodb_snapshot_isolation = OFF */",
 		db->settings->lock_wait);
 
-	// Locks of tables, and the global read lock, have a timeout of their own, by default a day: COMMIT waits for the latter, too.
-	// A process that is stopped amid a transaction, or whose host vanished, keeps locks and holds up the change log's horizon
-	// (registry/log/horizon.h) for idle_write at most. To the server, a transaction that has only locked rows is one that reads.
+	// Locks of tables, and the global read lock, have a timeout of their own, by default a day: COMMIT waits for the latter,
+	// too. A process that is stopped amid a transaction, or whose host vanished, keeps locks and holds up the change log's
+	// horizon (registry/log/horizon.h) for idle_write at most. To the server, a transaction that has only locked rows is one
+	// that reads.
 	if (!db_is_operator(db))
 		n += snprintf(sql + n, sizeof(sql) - (size_t)n, ", SESSION lock_wait_timeout = %u, SESSION idle_write_transaction_timeout = %u,"
 			" SESSION idle_readonly_transaction_timeout = %u", db->settings->lock_wait, db->settings->idle_write,
@@ -277,10 +278,11 @@ static enum db_result set_foreign_session(struct db *db)
 	return result == DB_OK ? db_conn_query(db, isolation, strlen(isolation)) : result;
 }
 
-// A firewall may forget an idle connection, and a host may vanish, without a word. So an idle connection is probed, which also keeps a firewall
-// from forgetting it, and the next statement after a loss fails at once and is run again. What is cut off amid a statement is lost within half of
-// read_timeout, so that there is time to run it again. That is no less than what a server may need that reads nothing while it works on the
-// statements before: a window that stays closed counts like bytes that are not acknowledged.
+// A firewall may forget an idle connection, and a host may vanish, without a word. So an idle connection is probed, which also
+// keeps a firewall from forgetting it, and the next statement after a loss fails at once and is run again. What is cut off amid a
+// statement is lost within half of read_timeout, so that there is time to run it again. That is no less than what a server may
+// need that reads nothing while it works on the statements before: a window that stays closed counts like bytes that are not
+// acknowledged.
 static void watch_network(const struct db *db, int fd)
 {
 	const int on = 1, idle = KEEP_IDLE_S, probe = KEEP_PROBE_S, probes = KEEP_PROBES;
@@ -320,7 +322,8 @@ static enum db_result connect_host(struct db *db, const struct db_host *host)
 		watch_network(db, mysql_get_socket(mysql));
 	db->mysql = mysql;
 	db->max_packet = 0;
-	// What the last server was is not said of this one: that another has a later epoch than that one does not mean that this one hangs.
+	// What the last server was is not said of this one: that another has a later epoch than that one does not mean that this
+	// one hangs.
 	db->fenced = db->galera = db->unproven = false;
 	db->slot = 0;
 	db->sessions++;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one place that touches what Connector/C keeps to itself: a row of the table of methods behind a connection, and the columns of a
-// prepared statement. The library can send a statement without waiting for its answer (MARIADB_OPT_SKIP_READ_RESPONSE), which is how
-// batches of one round trip are made, but has no public function that reads the answer later. configure checks that the method is there;
-// t/unit/db-stmt.c, that an answer which is read later is the statement's own.
+// The one place that touches what Connector/C keeps to itself: a row of the table of methods behind a connection, and the columns
+// of a prepared statement. The library can send a statement without waiting for its answer (MARIADB_OPT_SKIP_READ_RESPONSE),
+// which is how batches of one round trip are made, but has no public function that reads the answer later. configure checks that
+// the method is there; t/unit/db-stmt.c, that an answer which is read later is the statement's own.
 #include "base/base.h"
 
 #include "db/db_internal.h"

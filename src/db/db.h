@@ -22,8 +22,8 @@ enum db_result {
 	DB_ERROR,     // anything else; logged here
 };
 
-// Types of parameters and columns, and their types in C: text and bytes are struct str, numbers uint64_t and int64_t, a time is int64_t in
-// microseconds since the epoch (DATETIME(6) in UTC).
+// Types of parameters and columns, and their types in C: text and bytes are struct str, numbers uint64_t and int64_t, a time is
+// int64_t in microseconds since the epoch (DATETIME(6) in UTC).
 enum db_type { DB_TEXT, DB_BYTES, DB_UINT, DB_INT, DB_TIME };
 
 // Where a parameter, or a column, stands in its statement's struct. A text or bytes of NULL have p NULL; anything else that
@@ -63,22 +63,23 @@ static inline const void *db_row(const struct db_rows *rows, size_t row, size_t 
 // Whose account of the database server a handle uses, and what follows from that.
 enum db_account {
 	DB_APPLICATION, // settings->user, which may read and write rows: the processes that serve
-	// settings->admin_user, or user if that is empty: tenure-manage. Its sessions have no idle_write, and wait for locks of tables as
-	// long as the server says; those of db_open() have no read_timeout. It tries the servers in the order of settings->host, and takes
-	// one whose schema is older or missing.
+	// settings->admin_user, or user if that is empty: tenure-manage. Its sessions have no idle_write, and wait for locks of
+	// tables as long as the server says; those of db_open() have no read_timeout. It tries the servers in the order of
+	// settings->host, and takes one whose schema is older or missing.
 	DB_OPERATOR,
 };
 
-// A handle; connects on first use and again when a connection was lost, never inside a transaction. To the server of settings->host; or,
-// if that names several, to the one that is the writer: it follows the writer when that changes, and what is run outside of
-// db_txn_run() is then run by it, so that writes are fenced and reads are of the writer's state (doc/cluster.md). Session: READ COMMITTED, strict sql_mode, UTC, utf8mb4 with
-// utf8mb4_nopad_bin, settings->lock_wait. settings must outlive it.
+// A handle; connects on first use and again when a connection was lost, never inside a transaction. To the server of
+// settings->host; or, if that names several, to the one that is the writer: it follows the writer when that changes, and what is
+// run outside of db_txn_run() is then run by it, so that writes are fenced and reads are of the writer's state (doc/cluster.md).
+// Session: READ COMMITTED, strict sql_mode, UTC, utf8mb4 with utf8mb4_nopad_bin, settings->lock_wait. settings must outlive it.
 struct db *db_open(const struct db_settings *settings, enum db_account account);
 // The same to the database of another service, on a MariaDB or MySQL server. Its session has the server's own default collation
 // and no timeout of idle transactions; transactions of mode DB_WRITE are SERIALIZABLE: what they have read stays as it is.
 struct db *db_open_foreign(const struct db_settings *settings);
-// From its next connection on, a transaction of this handle that has written nothing may be idle for as long as the server says: for a tool that works
-// on something else meanwhile, as with a snapshot of what it copies. Those of other handles are rolled back after settings->idle_write.
+// From its next connection on, a transaction of this handle that has written nothing may be idle for as long as the server says:
+// for a tool that works on something else meanwhile, as with a snapshot of what it copies. Those of other handles are rolled back
+// after settings->idle_write.
 void db_may_idle(struct db *db);
 // The number of servers in settings->host, and the text of one of them, which lives as long as settings.
 size_t db_hosts(const struct db_settings *settings);
@@ -88,15 +89,17 @@ struct str db_host(const struct db_settings *settings, size_t index);
 // A handle to the server with that index in settings->host, whether it is the writer or not, without the fence: for code that
 // looks at the nodes and appoints a writer.
 struct db *db_open_node(const struct db_settings *settings, size_t index, enum db_account account);
-// On a cluster a read counts as the writer's if its answer came within DB_LEASE_MS milliseconds after the server was surely the writer. A
-// switch leaves the cluster without a writer for DB_VACANCY_MS between the last epoch of one writer and the first of the next: longer than
-// any read of the earlier writer may count.
+// On a cluster a read counts as the writer's if its answer came within DB_LEASE_MS milliseconds after the server was surely the
+// writer. A switch leaves the cluster without a writer for DB_VACANCY_MS between the last epoch of one writer and the first of
+// the next: longer than any read of the earlier writer may count.
 enum { DB_LEASE_MS = 250, DB_VACANCY_MS = DB_LEASE_MS + 150 };
 void db_close(struct db **db);
-// Connects now if needed. DB_OK, DB_LOST (no server answers, TLS fails, or the login is refused; db_error says why) or DB_ERROR (unknown schema).
+// Connects now if needed. DB_OK, DB_LOST (no server answers, TLS fails, or the login is refused; db_error says why) or DB_ERROR
+// (unknown schema).
 enum db_result db_connect(struct db *db);
 
-// From here on the handle knows which writer the processes of this host have last seen (db/writer.c). host must outlive it; NULL: none.
+// From here on the handle knows which writer the processes of this host have last seen (db/writer.c). host must outlive it; NULL:
+// none.
 struct shared;
 void db_join(struct db *db, const struct shared *host);
 
@@ -110,8 +113,8 @@ struct db_log {
 // From here on db_txn_run() looks into that log for what became of a COMMIT whose answer was lost. log must outlive db.
 void db_set_log(struct db *db, const struct db_log *log);
 
-// Why the last transaction failed, as a text for clients, if an operator has to repair it (no disk space, read-only), or wants it so
-// (maintenance.h); else NULL. It lives until the next db_txn_run().
+// Why the last transaction failed, as a text for clients, if an operator has to repair it (no disk space, read-only), or wants it
+// so (maintenance.h); else NULL. It lives until the next db_txn_run().
 const char *db_reason(const struct db *db);
 // Text of the last failure, for logs and tools, never for clients.
 const char *db_error(const struct db *db);
@@ -129,8 +132,8 @@ bool db_is_operator(const struct db *db);
 void db_forget_after_fork(struct db **db);
 
 // ---- statements. All results live in pool; in is copied before return. Call inside db_txn_run's function, or outside
-// for single autocommitted statements. There, a SELECT that fails because the connection was lost (not because the database is away),
-// or with DB_RETRY, is run again by itself.
+// for single autocommitted statements. There, a SELECT that fails because the connection was lost (not because the database is
+// away), or with DB_RETRY, is run again by itself.
 
 // rows may be NULL when there is nothing to read.
 enum db_result db_run(struct db *db, struct pool *pool, const struct db_query *query, const void *in, struct db_rows *rows);
@@ -143,9 +146,9 @@ struct db_call {
 	const void *in; // the query's struct of parameters
 	struct db_rows rows;
 	enum db_result result;
-	// If not NULL, each row is given to this function as soon as it was read, so that the rows need not fit into memory. row is one
-	// row; its texts, and what the function allocates from pool, are freed when it returns. rows.rows stays NULL, rows.n counts.
-	// The function must not run statements. A call that fails may have given rows before.
+	// If not NULL, each row is given to this function as soon as it was read, so that the rows need not fit into memory. row
+	// is one row; its texts, and what the function allocates from pool, are freed when it returns. rows.rows stays NULL,
+	// rows.n counts. The function must not run statements. A call that fails may have given rows before.
 	void (*take)(void *arg, const struct db_rows *row, struct pool *pool);
 	void *arg;
 };
@@ -170,10 +173,12 @@ struct db_names {
 };
 struct str db_script_text(struct pool *pool, const char *script, const char *const *lists, const struct db_names *names,
 	size_t n);
-// Text of one file of sql/, statement by statement (";" at a line's end; BEGIN NOT ATOMIC … END blocks and DELIMITER are not understood). Only
-// tenure-manage: everything else binds. Stops at the first failure. No fence: on a cluster, DB_LOST if the server is not the writer when asked before.
+// Text of one file of sql/, statement by statement (";" at a line's end; BEGIN NOT ATOMIC … END blocks and DELIMITER are not
+// understood). Only tenure-manage: everything else binds. Stops at the first failure. No fence: on a cluster, DB_LOST if the
+// server is not the writer when asked before.
 enum db_result db_run_script(struct db *db, struct str sql);
-// Runs a text of one SHOW statement whose columns differ from release to release. cells: its first row, in pool; n 0: there is none.
+// Runs a text of one SHOW statement whose columns differ from release to release. cells: its first row, in pool; n 0: there is
+// none.
 struct db_cells {
 	size_t n;
 	const struct str *names, *values; // of each column; a NULL has p NULL
@@ -183,8 +188,8 @@ enum db_result db_run_show(struct db *db, struct pool *pool, struct str sql, str
 bool db_script_next(struct str *rest, struct str *statement);
 // Runs one statement of such a text that changes a table. While it waits for the table, everybody who comes after it waits behind
 // it. So, after patience_ms of waiting, it is ended through the handle other, which belongs to the same user. DB_RETRY: that
-// happened, as db_error() says, or the statement waited for a row; nothing was changed. A statement that builds an index waits for the table
-// at its end, too: if it is ended there, what it built is lost. On a cluster as db_run_script().
+// happened, as db_error() says, or the statement waited for a row; nothing was changed. A statement that builds an index waits
+// for the table at its end, too: if it is ended there, what it built is lost. On a cluster as db_run_script().
 enum db_result db_run_guarded(struct db *db, struct db *other, struct str sql, unsigned patience_ms);
 
 // ---- transactions
@@ -223,18 +228,19 @@ bool db_use_writer(struct db *db, bool use);
 bool db_txn_writes(const struct db *db);
 // Is a transaction of mode DB_SNAPSHOT running on the writer? What it reads was committed before it began, and may be old by now.
 bool db_txn_is_snapshot(const struct db *db);
-// Marks the running transaction to be retried, as if a statement had answered DB_RETRY: another writer created the same thing, and
-// the retry will see it.
+// Marks the running transaction to be retried, as if a statement had answered DB_RETRY: another writer created the same thing,
+// and the retry will see it.
 void db_txn_again(struct db *db);
-// Says that the running write transaction is going to write many thousands of rows; call it before it writes most of them. DB_OK: go on.
+// Says that the running write transaction is going to write many thousands of rows; call it before it writes most of them. DB_OK:
+// go on.
 // DB_RETRY: return, as when a statement answers so; the function then runs again, and its writes go to the other nodes of the cluster
 // in parts while it runs (doc/cluster.md, "Large transactions"). Without a cluster of Galera it does nothing.
 enum db_result db_txn_large(struct db *db);
-// The last db_txn_run returned DB_LOST although its transaction may have been committed: the connection was lost during COMMIT, and the
-// database could not be reached to find out.
+// The last db_txn_run returned DB_LOST although its transaction may have been committed: the connection was lost during COMMIT,
+// and the database could not be reached to find out.
 bool db_txn_uncertain(const struct db *db);
-// Within fn: an earlier run of it sent COMMIT and lost the connection, and the log has no change of it. So what that run wrote may be there only
-// if it leaves no row in the log.
+// Within fn: an earlier run of it sent COMMIT and lost the connection, and the log has no change of it. So what that run wrote
+// may be there only if it leaves no row in the log.
 bool db_txn_commit_was_lost(const struct db *db);
 // Times the last db_txn_run ran fn.
 unsigned db_txn_tries(const struct db *db);
@@ -258,6 +264,7 @@ void db_statement_uses(const struct db *db, uint64_t *prepared, uint64_t *reused
 
 // Faults for tests: if the environment has TENURE_FAULT="name:count[:conn|process],…" when the handle is opened, it cuts the
 // connection, or kills the process, when it passes the point `name` for the count-th time. Points are "statement" (before each
-// statement), "before-commit", and "after-commit" (COMMIT was sent, and its answer not read). "no-fence" leaves out the fence of a
-// cluster, "no-wait" the wait before reads at settings->read_from: what would happen then is what the tests of these have to find.
+// statement), "before-commit", and "after-commit" (COMMIT was sent, and its answer not read). "no-fence" leaves out the fence of
+// a cluster, "no-wait" the wait before reads at settings->read_from: what would happen then is what the tests of these have to
+// find.
 #endif

@@ -87,9 +87,9 @@ size_t db_bind_values(struct db_stmt *stmt, const void *in);
 struct bind_item db_bind_parameter(const struct db_query *query, const void *in, unsigned i);
 // One value's bind, its slot filled; returns its size in bytes.
 size_t db_bind_value(MYSQL_BIND *bind, union db_slot *slot, const struct bind_item *value);
-// Reads the answer of an executed statement into call->rows: all rows, allocated from pool, or the number of changed rows; or gives
-// the rows to call->take. pool NULL: rows are not wanted. False: the statement has the error; without an error, its columns are not
-// those that its query names.
+// Reads the answer of an executed statement into call->rows: all rows, allocated from pool, or the number of changed rows; or
+// gives the rows to call->take. pool NULL: rows are not wanted. False: the statement has the error; without an error, its columns
+// are not those that its query names.
 bool db_bind_fetch(struct db_stmt *stmt, struct pool *pool, struct db_call *call);
 
 // ---- the handle
@@ -171,16 +171,16 @@ static inline void fault_pass(struct db *db, enum fault_point point)
 		fault_count(db, point);
 }
 
-// Enters a round trip of these calls, begun at clock_tick_us() begun_us, into the trace; does nothing if there is none. calls NULL:
-// of the one statement called name.
+// Enters a round trip of these calls, begun at clock_tick_us() begun_us, into the trace; does nothing if there is none. calls
+// NULL: of the one statement called name.
 void db_trace_note(struct db *db, const struct db_call *calls, size_t n, const char *name, int64_t begun_us);
 // The time for db_trace_note(); 0 if there is no trace.
 int64_t db_trace_begin(const struct db *db);
 
 // ---- conn.c
 
-// Reads "host", "host:port", "[v6]" or "[v6]:port"; "" and localhost mean the unix socket. The caller frees host->name. False: the
-// text is none of these; of *host at most the port was changed.
+// Reads "host", "host:port", "[v6]" or "[v6]:port"; "" and localhost mean the unix socket. The caller frees host->name. False:
+// the text is none of these; of *host at most the port was changed.
 bool db_conn_parse_host(struct str text, unsigned default_port, struct db_host *host);
 // Connects if needed. If a server that answered a moment ago does not, tries again for db_connect_timeout.
 enum db_result db_conn_ensure(struct db *db);
@@ -196,8 +196,8 @@ unsigned db_conn_answer_s(const struct db_settings *settings);
 
 // ---- script.c
 
-// For a text of statements, which have no fence: connects if needed, takes the session out of the last transaction, and on a cluster asks the
-// server whether it is the writer now. DB_LOST: it is not, and the connection was closed; or there is none.
+// For a text of statements, which have no fence: connects if needed, takes the session out of the last transaction, and on a
+// cluster asks the server whether it is the writer now. DB_LOST: it is not, and the connection was closed; or there is none.
 enum db_result db_script_begin(struct db *db);
 
 // ---- writer.c
@@ -207,8 +207,9 @@ enum db_result db_writer_find(struct db *db);
 // The statement that begins a write transaction of a fenced connection. If it matches no row, the transaction must not commit:
 // db_writer_lost(). The call is valid until the next one is made.
 struct db_call db_writer_fence(struct db *db);
-// Begins a large transaction, in place of the fence: what it writes goes to the other nodes in fragments. The fence is its last statement, and
-// db_writer_check() goes in front of its other ones: if that finds no row, the transaction is in vain, db_writer_lost().
+// Begins a large transaction, in place of the fence: what it writes goes to the other nodes in fragments. The fence is its last
+// statement, and db_writer_check() goes in front of its other ones: if that finds no row, the transaction is in vain,
+// db_writer_lost().
 struct db_call db_writer_stream(void);
 struct db_call db_writer_check(const struct db *db);
 // Finds a row if what the fence of this transaction wrote is there still. The call is valid until the next one is made.
@@ -219,20 +220,21 @@ enum db_result db_writer_is_open(struct db *db, bool *is_open);
 void db_writer_whole(struct db *db);
 // Leaves a server that is not the writer any more. DB_LOST.
 enum db_result db_writer_lost(struct db *db);
-// Call it when reads outside of a write transaction have been answered, or a write transaction was rolled back, even if the connection was
-// lost afterwards: DB_OK if what was read is the writer's state. DB_LOST: it may be older, and the connection was closed.
+// Call it when reads outside of a write transaction have been answered, or a write transaction was rolled back, even if the
+// connection was lost afterwards: DB_OK if what was read is the writer's state. DB_LOST: it may be older, and the connection was
+// closed.
 enum db_result db_writer_confirm(struct db *db);
-// Waits for the first byte of an answer of the writer, or of a handle with answer_s; call it only when the library has read nothing of it
-// (db_connector_has_more()). False: the server hangs and another one is the writer, or nothing came within answer_s, or else settings->read_timeout
-// (a handle of the operator's waits longer); the connection was closed.
+// Waits for the first byte of an answer of the writer, or of a handle with answer_s; call it only when the library has read
+// nothing of it (db_connector_has_more()). False: the server hangs and another one is the writer, or nothing came within
+// answer_s, or else settings->read_timeout (a handle of the operator's waits longer); the connection was closed.
 bool db_writer_await(struct db *db);
-// The same for an answer that does not depend on locks, and for some seconds at most where the server is not known to be the writer. False: it
-// does not come; the connection was closed.
+// The same for an answer that does not depend on locks, and for some seconds at most where the server is not known to be the
+// writer. False: it does not come; the connection was closed.
 bool db_writer_answers(struct db *db);
 // That host does not answer: on a cluster, others are tried in the next seconds.
 void db_writer_hangs(struct db *db, size_t host);
-// That host has said that it does not serve. On a cluster, others are tried in the next second: a node that is being stopped accepts
-// connections, and says nothing until it has ended.
+// That host has said that it does not serve. On a cluster, others are tried in the next second: a node that is being stopped
+// accepts connections, and says nothing until it has ended.
 void db_writer_refuses(struct db *db, size_t host);
 
 // ---- maintenance.c
@@ -248,11 +250,11 @@ bool db_maintenance_refuses(struct db *db, const struct db_call *gate);
 // Reads the answer to a statement that was sent without waiting for it; answers come in the order of the statements. Blocks for
 // db_read_timeout at most. False: mysql_stmt_errno() or mysql_errno() says why.
 bool db_connector_read_response(MYSQL *mysql, MYSQL_STMT *stmt);
-// Has the library taken more from the socket than it has handed out, so that waiting for the socket would be wrong? With TLS, where that can't be
-// told: true.
+// Has the library taken more from the socket than it has handed out, so that waiting for the socket would be wrong? With TLS,
+// where that can't be told: true.
 bool db_connector_has_more(const MYSQL *mysql);
-// Forgets the names of the statement's columns and of their tables, which nothing here asks for: the library copies what it has of them at
-// each execution, as long as the server does not send them anew.
+// Forgets the names of the statement's columns and of their tables, which nothing here asks for: the library copies what it has
+// of them at each execution, as long as the server does not send them anew.
 void db_connector_forget_names(MYSQL_STMT *stmt);
 
 // ---- batch.c
@@ -270,8 +272,9 @@ size_t db_txn_prelude(struct db *db, struct db_call prelude[TXN_MAX_PRELUDE]);
 enum db_result db_txn_run_apart(struct db *db, enum db_mode mode, enum db_verdict (*fn)(void *arg), void *arg);
 // On a cluster, within db_txn_run() of mode DB_AUTOCOMMIT: a write transaction of their own for calls that write, with the fence.
 enum db_result db_txn_apart(struct db *db, struct pool *pool, struct db_call *calls, size_t n);
-// Call it behind what may end a write transaction without a word: a PREPARE amid it, or a statement that ran for many rows. DB_OK: it goes on, or
-// there is none. DB_RETRY: what follows would be committed without the fence, and without what was written before. Only Galera does so.
+// Call it behind what may end a write transaction without a word: a PREPARE amid it, or a statement that ran for many rows.
+// DB_OK: it goes on, or there is none. DB_RETRY: what follows would be committed without the fence, and without what was written
+// before. Only Galera does so.
 enum db_result db_txn_goes_on(struct db *db);
 // The prelude was carried out.
 void db_txn_begun(struct db *db);

@@ -91,8 +91,8 @@ static const struct error_row rows[] = {
 	{ 1203, DB_LOST, false, crowded }, // this user has too many connections
 	{ 1226, DB_LOST, false, crowded }, // this user has used up a resource
 	{ 1290, DB_LOST, false, read_only }, // read-only server
+	// max_prepared_stmt_count, of the whole server: without this connection there are fewer, and a new one needs few at first
 	{ 1461, DB_LOST, false, too_many_statements },
-		// max_prepared_stmt_count, of the whole server: without this connection there are fewer, and a new one needs few at first
 	{ 1836, DB_LOST, false, read_only }, // read-only mode
 	{ 1927, DB_LOST, false, NULL }, // connection was killed
 	{ 1792, DB_ERROR, false, NULL }, // a write in a READ ONLY transaction
@@ -107,8 +107,8 @@ static const struct error_row rows[] = {
 	{ CR_COMMANDS_OUT_OF_SYNC, DB_LOST, false, NULL }, // whatever brought that about, this connection can't go on
 	{ CR_MALFORMED_PACKET, DB_LOST, false, NULL },
 	{ CR_SERVER_LOST_EXTENDED, DB_LOST, false, NULL },
-	// With TLS the library says this of every loss that the server did not announce, amid the handshake as well; and of a server whose
-	// certificate is refused, or that offers no TLS.
+	// With TLS the library says this of every loss that the server did not announce, amid the handshake as well; and of a
+	// server whose certificate is refused, or that offers no TLS.
 	{ CR_SSL_CONNECTION_ERROR, DB_LOST, false, NULL },
 	{ CR_STMT_CLOSED, DB_LOST, false, NULL },
 	{ CR_NEW_STMT_METADATA, DB_LOST, false, NULL }, // rows of an unknown form are on the wire
@@ -191,7 +191,8 @@ bool db_error_is_rollback(unsigned number)
 	return number == 1213;
 }
 
-// A node of Galera answers this when it is cut off or freezes during COMMIT: the rest of the cluster may have committed the transaction.
+// A node of Galera answers this when it is cut off or freezes during COMMIT: the rest of the cluster may have committed the
+// transaction.
 bool db_error_is_unsure(unsigned number)
 {
 	return number == 1180;
@@ -257,8 +258,9 @@ static bool is_of_log(const struct db *db, const struct db_query *query)
 	return db->log != NULL && query != NULL && strncmp(query->sql, db->log->insert, strlen(db->log->insert)) == 0;
 }
 
-// A server's address may be a proxy's, and lead to another server with the next connection. So a transaction that was refused because the
-// server is read-only runs again on a new connection. If a connection of the last seconds is refused so, another one would be, too.
+// A server's address may be a proxy's, and lead to another server with the next connection. So a transaction that was refused
+// because the server is read-only runs again on a new connection. If a connection of the last seconds is refused so, another one
+// would be, too.
 static bool stays_read_only(const struct db *db, const struct error_row *row)
 {
 	return row != NULL && row->reason == read_only && db->n_hosts == 1 && !db->node &&

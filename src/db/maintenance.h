@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Maintenance: the operator stops all changes of the registry, while reads go on. A row of the database says so, so it holds for all
-// processes of all hosts from one moment on, and through restarts.
+// Maintenance: the operator stops all changes of the registry, while reads go on. A row of the database says so, so it holds for
+// all processes of all hosts from one moment on, and through restarts.
 //
-// Each write transaction of a handle that heeds it (db_heed_maintenance()) begins with a statement that asks for the row and, until
-// the transaction ends, holds a shared lock. It travels with the transaction's first statement and costs no round trip; reads don't ask.
-// Single statements outside of db_txn_run() don't either: what they write is not the registry's content (the horizon of the change
-// log, the progress of a move).
+// Each write transaction of a handle that heeds it (db_heed_maintenance()) begins with a statement that asks for the row and,
+// until the transaction ends, holds a shared lock. It travels with the transaction's first statement and costs no round trip;
+// reads don't ask. Single statements outside of db_txn_run() don't either: what they write is not the registry's content (the
+// horizon of the change log, the progress of a move).
 #ifndef TENURE_DB_MAINTENANCE_H
 #define TENURE_DB_MAINTENANCE_H
 
@@ -20,8 +20,8 @@ struct db_maintenance {
 	struct str reason; // for clients; may be empty
 };
 
-// From here on the write transactions of the handle heed maintenance, or don't (as at first): they end with DB_FULL, having changed nothing,
-// and db_reason() says what to tell the client. Not within a transaction.
+// From here on the write transactions of the handle heed maintenance, or don't (as at first): they end with DB_FULL, having
+// changed nothing, and db_reason() says what to tell the client. Not within a transaction.
 void db_heed_maintenance(struct db *db, bool heed);
 // Was the last transaction refused because of maintenance? Then the seconds after which to try again, else 0.
 unsigned db_maintenance_s(const struct db *db);

@@ -106,7 +106,8 @@ static enum db_result prepare(struct db *db, struct db_stmt *stmt)
 {
 	const struct db_query *query = stmt->query;
 
-	// The library waits for the answer by itself, for read_timeout. On a cluster, a server that hangs has to be noticed before.
+	// The library waits for the answer by itself, for read_timeout. On a cluster, a server that hangs has to be noticed
+	// before.
 	if ((db->fenced || db->answer_s > 0) && db_conn_query(db, "DO 0", strlen("DO 0")) != DB_OK)
 		return DB_LOST;
 	stmt->stmt = mysql_stmt_init(db->mysql);

@@ -95,7 +95,8 @@ enum db_result db_txn_large(struct db *db)
 	return db_txn_note(db, DB_RETRY);
 }
 
-// A large transaction ends with the fence, so there the server is asked before any other statement, which would begin the next transaction.
+// A large transaction ends with the fence, so there the server is asked before any other statement, which would begin the next
+// transaction.
 static enum db_result look_at_transaction(struct db *db, bool *goes_on)
 {
 	if (db->large)
@@ -109,8 +110,8 @@ static enum db_result look_at_transaction(struct db *db, bool *goes_on)
 	return result;
 }
 
-// A node of Galera may roll a transaction back while it prepares a statement, or runs one for many rows, and answer as if nothing had happened
-// (MariaDB 10.11.19). With autocommit off the next statement then begins another transaction.
+// A node of Galera may roll a transaction back while it prepares a statement, or runs one for many rows, and answer as if nothing
+// had happened (MariaDB 10.11.19). With autocommit off the next statement then begins another transaction.
 enum db_result db_txn_goes_on(struct db *db)
 {
 	bool goes_on = false;
@@ -175,8 +176,9 @@ static enum db_result find_own_change(struct db *db, const struct uuid *request_
 	return result;
 }
 
-// Asks the log until it answers. The request has waited for COMMIT already, and the times of the tries must not add up to that. So no try begins
-// later than twice lock_wait after the first one, and an answer is waited for as long as the log's query may wait for a lock, and a second more.
+// Asks the log until it answers. The request has waited for COMMIT already, and the times of the tries must not add up to that.
+// So no try begins later than twice lock_wait after the first one, and an answer is waited for as long as the log's query may
+// wait for a lock, and a second more.
 static enum db_result ask_log(struct db *db, const struct uuid *request_id, bool *happened)
 {
 	const struct db_settings *settings = db->settings;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where [database] host names several servers: which of them is the writer, and the fence that keeps a connection from writing once
-// another one is. doc/cluster.md says why it is exact.
+// Where [database] host names several servers: which of them is the writer, and the fence that keeps a connection from writing
+// once another one is. doc/cluster.md says why it is exact.
 #include "base/base.h"
 
 #include <errmsg.h>
@@ -84,8 +84,8 @@ static void take_role(MYSQL_RES *result, struct role *role)
 	role->known = true;
 }
 
-// The answer to a query without parameters; NULL: mysql_errno() says why, or the connection was closed. As text, not as a prepared statement: it is
-// asked while statements are being made ready.
+// The answer to a query without parameters; NULL: mysql_errno() says why, or the connection was closed. As text, not as a
+// prepared statement: it is asked while statements are being made ready.
 static MYSQL_RES *ask(struct db *db, const struct db_query *query)
 {
 	db->round_trips++;
@@ -205,8 +205,8 @@ static uint64_t remembered_epoch(const struct db *db)
 	return shared > db->newest_epoch ? shared : db->newest_epoch;
 }
 
-// before: what the processes of the host remembered when the servers were asked. An earlier epoch than that, as of a dump that was restored,
-// counts only if no other process has found another one meanwhile.
+// before: what the processes of the host remembered when the servers were asked. An earlier epoch than that, as of a dump that
+// was restored, counts only if no other process has found another one meanwhile.
 static void remember_epoch(struct db *db, uint64_t before, uint64_t epoch)
 {
 	_Atomic uint64_t *newest = shared_epoch(db);
@@ -228,11 +228,11 @@ void db_join(struct db *db, const struct shared *host)
 	db->shared = host;
 }
 
-// A server without Galera says that it is the writer, of that epoch; but nobody tells it when another one was made the primary while it was
-// away. So all are asked; where one does not answer, what this host's processes have seen counts as well (but not otherwise: a dump that was
-// restored has an earlier epoch). And the connection begins with a transaction of the fence alone, which proves that the server is one that
-// others take for their primary, where it waits for a replica's receipt: all that is read here afterwards has a replica, too
-// (doc/cluster.md, "Primary and replica").
+// A server without Galera says that it is the writer, of that epoch; but nobody tells it when another one was made the primary
+// while it was away. So all are asked; where one does not answer, what this host's processes have seen counts as well (but not
+// otherwise: a dump that was restored has an earlier epoch). And the connection begins with a transaction of the fence alone,
+// which proves that the server is one that others take for their primary, where it waits for a replica's receipt: all that is
+// read here afterwards has a replica, too (doc/cluster.md, "Primary and replica").
 static enum db_result check_epoch(struct db *db, const struct role *role)
 {
 	// Without a replica that transaction would wait for ever, and keep a session of the server.
@@ -382,8 +382,8 @@ enum db_result db_writer_confirm(struct db *db)
 
 // ---- servers that hang
 
-// Asks the others whether there is a later writer. It ends as soon as the own server answers, and leaves out who was silent a moment ago:
-// else one server that is away would delay each statement that takes its time.
+// Asks the others whether there is a later writer. It ends as soon as the own server answers, and leaves out who was silent a
+// moment ago: else one server that is away would delay each statement that takes its time.
 static bool is_replaced(struct db *db)
 {
 	for (size_t i = 0; i < db->n_hosts && wait_for_byte(db, 0) == 0; i++) {

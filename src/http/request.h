@@ -45,8 +45,9 @@ struct request {
 	struct http_header headers[REQUEST_MAX_HEADERS];
 };
 
-// Adds a header field. name may be in any case, with '_' for '-'; its copy is in pool, value is kept as a view. The value of
-// a repeated name is joined to the first one with ", ", unless either is empty (RFC 9110, section 5.6.1.2). OUTCOME_OK, or OUTCOME_HEADERS_TOO_LARGE if there are too many fields.
+// Adds a header field. name may be in any case, with '_' for '-'; its copy is in pool, value is kept as a view. The value of a
+// repeated name is joined to the first one with ", ", unless either is empty (RFC 9110, section 5.6.1.2). OUTCOME_OK, or
+// OUTCOME_HEADERS_TOO_LARGE if there are too many fields.
 enum outcome request_add_header(struct pool *pool, struct request *request, struct str name, struct str value);
 // Value of a header by its lower-case name; STR_NONE if absent (p of an empty value is not NULL).
 struct str request_header(const struct request *request, const char *name);

@@ -63,8 +63,8 @@ static bool has_controls(struct str value)
 	return (found & each * 0x80) != 0;
 }
 
-// Replaces control characters but the tab by blanks. A line end would begin a header field, or a body, chosen by a client, and Apache answers
-// 500 if there is any other one (RFC 9110 section 5.5 allows none).
+// Replaces control characters but the tab by blanks. A line end would begin a header field, or a body, chosen by a client, and
+// Apache answers 500 if there is any other one (RFC 9110 section 5.5 allows none).
 static struct str one_line(struct pool *pool, struct str value)
 {
 	char *out = pool_alloc(pool, value.n);

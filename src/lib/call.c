@@ -69,7 +69,8 @@ static struct str path_within(struct str location)
 	return path;
 }
 
-// problem: what the service says about its refusal; NULL: nothing. A 301 to the same path is one of a web server that wants https.
+// problem: what the service says about its refusal; NULL: nothing. A 301 to the same path is one of a web server that wants
+// https.
 static enum tenure_status status_of(const struct wish *wish, const struct answer *answer, const struct doc *problem)
 {
 	struct str asked = str_part(wish->path, 0, str_find(wish->path, '?', 0)), leads = path_within(answer->location);
@@ -103,8 +104,8 @@ static struct str before(struct str text, struct str what)
 	return at != NULL ? str_part(text, 0, (size_t)(at - text.p)) : text;
 }
 
-// Placement's detail begins with a sentence that is the same for all errors of a status. Returns the first line after it, without the
-// part of the schema, and the value, with which errors of schemas go on.
+// Placement's detail begins with a sentence that is the same for all errors of a status. Returns the first line after it, without
+// the part of the schema, and the value, with which errors of schemas go on.
 static struct str placement_reason(struct pool *pool, const struct doc *error)
 {
 	const struct doc *detail = NULL, *title = NULL;
@@ -125,8 +126,8 @@ static struct str placement_reason(struct pool *pool, const struct doc *error)
 	return str_dup(pool, line.n > 0 ? line : doc_string(title));
 }
 
-// The sentence in a problem of any dialect: title and detail, the message of a Status of spaces, placement's list of errors, or JSON
-// within error_message.
+// The sentence in a problem of any dialect: title and detail, the message of a Status of spaces, placement's list of errors, or
+// JSON within error_message.
 // "": there is none.
 static struct str reason_of(struct pool *pool, const struct doc *problem)
 {
@@ -202,7 +203,8 @@ static bool asks_again(enum sent sent, const struct answer *answer)
 	return sent != SENT_ANSWERED || answer->status == 429 || answer->status == 502 || answer->status == 503 || answer->status == 504;
 }
 
-// Does the service say of its 503 that nothing was done? Each dialect has its place for that. A web server's own 503 does not say so.
+// Does the service say of its 503 that nothing was done? Each dialect has its place for that. A web server's own 503 does not say
+// so.
 static bool says_nothing_done(struct pool *pool, const struct answer *answer)
 {
 	const struct doc *details, *list, *value = NULL;
@@ -242,9 +244,9 @@ static struct str answered(struct pool *pool, const struct answer *answer)
 		: str_printf(pool, "the answer was %d", answer->status);
 }
 
-// An earlier attempt may have changed something. Could this be the answer because it did? A resource that the attempt deleted or moved
-// is gone or elsewhere now, its etag is stale, and who deleted what admitted him is admitted no more. What is refused for what was sent
-// would have been refused the first time as well.
+// An earlier attempt may have changed something. Could this be the answer because it did? A resource that the attempt deleted or
+// moved is gone or elsewhere now, its etag is stale, and who deleted what admitted him is admitted no more. What is refused for
+// what was sent would have been refused the first time as well.
 static bool may_be_own_doing(const struct wish *wish, const struct answer *answer)
 {
 	enum tenure_status status = status_of(wish, answer, NULL);

@@ -101,16 +101,17 @@ struct doc *provider_own(struct pool *pool, const struct doc *document);
 // patch removes is null.
 struct doc *provider_merge(struct pool *pool, const struct doc *document, const struct doc *patch);
 
-// Adds a segment, percent-encoded, to an address. False: the segment cannot be a name: it is empty, "." or "..", holds "/" or NUL, or is no
-// UTF-8. Nothing was added then. So names in answers of the service can be passed as they are.
-// CLIENT_SEGMENT_RULE ends an error text about a segment, behind a colon.
+// Adds a segment, percent-encoded, to an address. False: the segment cannot be a name: it is empty, "." or "..", holds "/" or
+// NUL, or is no UTF-8. Nothing was added then. So names in answers of the service can be passed as they are. CLIENT_SEGMENT_RULE
+// ends an error text about a segment, behind a colon.
 #define CLIENT_SEGMENT_RULE "it has to be UTF-8, not empty, without \"/\", and neither \".\" nor \"..\""
 bool client_path_add(struct buf *path, struct str segment);
 
 // ---- list.c
 
-// Takes the query of the next page, "?limit=…", from the member "next" of a page, and nothing else of that address: so neither a proxy
-// that does not know its own name nor a hostile service can make the client send its token elsewhere. present: the page's own query.
+// Takes the query of the next page, "?limit=…", from the member "next" of a page, and nothing else of that address: so neither a
+// proxy that does not know its own name nor a hostile service can make the client send its token elsewhere. present: the page's
+// own query.
 // *query p NULL: there is no next page. False: "next" leads nowhere, or to the page itself, so that the list would be endless; *query
 // has p NULL then, too.
 bool client_next_query(struct pool *pool, const struct doc *page, struct str present, struct str *query);

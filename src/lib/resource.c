@@ -263,8 +263,8 @@ enum tenure_status tenure_resource_put(struct tenure_resource *resource, const c
 	return status;
 }
 
-// What the patch removes of a tenant is sent as what it is without it: a PUT that leaves a member out keeps it. The service refuses null,
-// so it refuses to remove a tier, which no tenant is without.
+// What the patch removes of a tenant is sent as what it is without it: a PUT that leaves a member out keeps it. The service
+// refuses null, so it refuses to remove a tier, which no tenant is without.
 static struct doc *tenant_merge(struct pool *pool, const struct doc *held, const struct doc *patch)
 {
 	struct doc *merged = doc_merge_patch(pool, held, patch), *tenant = doc_own_member(merged, STR("tenant"));

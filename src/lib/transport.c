@@ -125,8 +125,8 @@ static long seconds_of(struct str value)
 	return str_to_u64(value, &seconds) && seconds < 1000000 ? (long)seconds : -1;
 }
 
-// Adds the text of a field Warning, `299 - "text"`: what stands between its quotes, without backslashes. What is more than people read is left
-// out: each field copies the text of those before.
+// Adds the text of a field Warning, `299 - "text"`: what stands between its quotes, without backslashes. What is more than people
+// read is left out: each field copies the text of those before.
 static void take_warning(struct receiver *receiver, struct str value)
 {
 	struct str before = receiver->answer->warnings;
@@ -230,7 +230,8 @@ static void set_connection(CURL *curl, const struct tenure_client *client, char 
 	curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
 	curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L);
-	// libcurl would ask the environment's proxy for this machine's addresses, too: the token would leave the machine, in clear text.
+	// libcurl would ask the environment's proxy for this machine's addresses, too: the token would leave the machine, in
+	// clear text.
 	if (is_loopback(client->url.p))
 		curl_easy_setopt(curl, CURLOPT_PROXY, "");
 	// Timeouts by signals would touch the whole process.
@@ -258,8 +259,9 @@ static void set_request(CURL *curl, const struct wish *wish, const char *url)
 	curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, wish->method);
 }
 
-// Only where nothing of the request can have left is it certain that it was not done. Two of libcurl's codes are for the time before the
-// request, too: a limit that passed while it connected, and a proxy that refused to connect. The time at which the request began is 0 then.
+// Only where nothing of the request can have left is it certain that it was not done. Two of libcurl's codes are for the time
+// before the request, too: a limit that passed while it connected, and a proxy that refused to connect. The time at which the
+// request began is 0 then.
 static enum sent how_sent(CURL *curl, CURLcode code)
 {
 	curl_off_t began_us = 0;

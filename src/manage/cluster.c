@@ -105,8 +105,8 @@ static size_t print_nodes(const struct manage *manage, const struct cluster *clu
 	return rivals;
 }
 
-// With one name connections do not look for the writer, and nothing is fenced (db/writer.c). It may be a load balancer's, or on each host that of
-// another node.
+// With one name connections do not look for the writer, and nothing is fenced (db/writer.c). It may be a load balancer's, or on
+// each host that of another node.
 void manage_tell_unfenced(FILE *to, uint64_t nodes)
 {
 	fprintf(to, "[database] host names one server of a cluster of %llu: nothing keeps hosts of Tenure from writing to several of them at once; name all "

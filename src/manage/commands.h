@@ -19,8 +19,8 @@ size_t manage_command_options(const struct manage_command *command);
 // Finds the command whose noun, and verb if it has one, begin the words. NULL: none, or not yet.
 const struct manage_command *manage_command_find(const char *const *words, size_t n);
 enum { MANAGE_WORDS = 64 };
-// The words that name commands: the nouns or, if noun is not NULL, the verbs of that noun. Returns how many are in words, which has
-// room for MANAGE_WORDS.
+// The words that name commands: the nouns or, if noun is not NULL, the verbs of that noun. Returns how many are in words, which
+// has room for MANAGE_WORDS.
 size_t manage_command_words(const char *noun, const char **words);
 
 // ---- complete.c
@@ -60,8 +60,9 @@ int command_config_show(struct manage *manage);
 
 // Prints warnings about settings that are valid but unsafe; for config check and doctor.
 void settings_warn(const struct config *config);
-// Revokes the tokens of whose ids there is one on each line, and prints how many were revoked, and how many the database does not have: a restored
-// one lacks the tokens that are newer than its dump. name: of the file, for messages. EX_OK, or an exit code after a message.
+// Revokes the tokens of whose ids there is one on each line, and prints how many were revoked, and how many the database does not
+// have: a restored one lacks the tokens that are newer than its dump. name: of the file, for messages. EX_OK, or an exit code
+// after a message.
 int manage_revoke_listed(struct manage *manage, FILE *ids, const char *name);
 // Prints what is wrong if [database] host names one server of a cluster of that many nodes: a line; for doctor.
 void manage_tell_unfenced(FILE *to, uint64_t nodes);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// tenure-manage keys: prints each object's key in the layout that clients of etcd know. No column has such a key: within a
-// tenant and a type, keys are in the order of the index `address` of resources, by namespace and name. That is not the order of their bytes:
-// '-' and '.' in a namespace are less than the '/' behind it.
+// tenure-manage keys: prints each object's key in the layout that clients of etcd know. No column has such a key: within a tenant
+// and a type, keys are in the order of the index `address` of resources, by namespace and name. That is not the order of their
+// bytes: '-' and '.' in a namespace are less than the '/' behind it.
 #include "base/base.h"
 
 #include "base/pool.h"

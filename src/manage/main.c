@@ -127,8 +127,8 @@ static const char *noun_of_verb(const char *verb)
 	return noun;
 }
 
-// Says that there is no such command, and which one is near. noun NULL: the typed word should be a noun, else a verb of that noun;
-// typed NULL: the verb is missing. Returns EX_USAGE.
+// Says that there is no such command, and which one is near. noun NULL: the typed word should be a noun, else a verb of that
+// noun; typed NULL: the verb is missing. Returns EX_USAGE.
 static int refuse_command(const char *noun, const char *typed)
 {
 	const char *words[MANAGE_WORDS];
@@ -191,8 +191,8 @@ static int print_help(const char *const *words, size_t n)
 	return EX_OK;
 }
 
-// Takes one option from the command line. Its row is in a table that has the options of the command first, and behind them those of
-// all commands. Returns OPTIONS_GO_ON, or the exit code if the program is to end.
+// Takes one option from the command line. Its row is in a table that has the options of the command first, and behind them those
+// of all commands. Returns OPTIONS_GO_ON, or the exit code if the program is to end.
 static int take_option(struct manage *manage, const struct options *options)
 {
 	size_t own = manage_command_options(manage->command);
@@ -280,7 +280,8 @@ static int answer_help(const struct manage *manage, const struct words *words)
 	return OPTIONS_GO_ON;
 }
 
-// Checks that there is a command with all of its arguments, and hands these to manage. OPTIONS_GO_ON, or EX_USAGE after a message.
+// Checks that there is a command with all of its arguments, and hands these to manage. OPTIONS_GO_ON, or EX_USAGE after a
+// message.
 static int take_arguments(struct manage *manage, const struct words *words)
 {
 	const struct manage_command *command = manage->command;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tenure-manage db restored: makes a database that was loaded from a backup fit to be served. What ended after the backup was made would go on
-// in it: tokens that were revoked since, sessions of the console, and the earlier writer of a cluster.
+// tenure-manage db restored: makes a database that was loaded from a backup fit to be served. What ended after the backup was
+// made would go on in it: tokens that were revoked since, sessions of the console, and the earlier writer of a cluster.
 #include "base/base.h"
 
 #include <errno.h>
@@ -27,8 +27,8 @@ static bool takes_changes(const struct cluster_node *node)
 	return node->answers && node->primary && node->synced && !node->read_only;
 }
 
-// Sets *at to the server that was restored, and looks at it: any node of Galera, since they have the same data; otherwise the only one that takes
-// changes. EX_OK, or an exit code after a message.
+// Sets *at to the server that was restored, and looks at it: any node of Galera, since they have the same data; otherwise the
+// only one that takes changes. EX_OK, or an exit code after a message.
 static int find_restored(struct manage *manage, struct cluster *cluster, size_t *at)
 {
 	size_t n = 0, answering = 0;
@@ -83,8 +83,8 @@ static int refuse_connections(const struct manage *manage, struct db *db, struct
 	return EX_OK;
 }
 
-// Workers know what they have read by the ids of changes, which the backup gives anew. So none may be connected, to any of the servers. The operator's
-// account need not see the connections of the application's.
+// Workers know what they have read by the ids of changes, which the backup gives anew. So none may be connected, to any of the
+// servers. The operator's account need not see the connections of the application's.
 static int refuse_others(const struct manage *manage, const struct cluster *cluster)
 {
 	const struct db_settings *settings = db_settings(manage->config);
@@ -103,8 +103,8 @@ static int refuse_others(const struct manage *manage, const struct cluster *clus
 	return code;
 }
 
-// The backup names the writer of its time. The epoch is above all that there were since: a server that was the writer once, and comes back, is not
-// used. A single server has no writer, but for a node of Galera, whose cluster may be named later.
+// The backup names the writer of its time. The epoch is above all that there were since: a server that was the writer once, and
+// comes back, is not used. A single server has no writer, but for a node of Galera, whose cluster may be named later.
 static int appoint(const struct manage *manage, struct cluster *cluster, const struct cluster_node *node)
 {
 	const struct cluster_writer *writer = &node->writer;

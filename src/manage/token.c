@@ -89,8 +89,8 @@ static int check_state(const struct manage *manage)
 	return manage_fail(EX_USAGE, "\"%s\" is no state of a token: valid, expired, revoked", state);
 }
 
-// For a command that has found no token of the tenant that --tenant names: is the name a mistake? A deleted tenant may have tokens, so
-// this is not looked at before. "": the operators. EX_OK, or the exit code after a message.
+// For a command that has found no token of the tenant that --tenant names: is the name a mistake? A deleted tenant may have
+// tokens, so this is not looked at before. "": the operators. EX_OK, or the exit code after a message.
 static int check_tenant(struct manage *manage, const char *tenant)
 {
 	struct db_rows rows;

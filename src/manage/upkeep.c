@@ -94,8 +94,8 @@ static void note_finding(void *arg, const char *check, uint64_t found, uint64_t 
 	findings->left += found - (fixed < found ? fixed : found);
 }
 
-// Warns if work waits for a host service (server/host/host.h) and none runs on this host. It may run on another one, so that is no
-// finding.
+// Warns if work waits for a host service (server/host/host.h) and none runs on this host. It may run on another one, so that is
+// no finding.
 static void warn_of_host_service(struct manage *manage)
 {
 	struct db_rows rows;
@@ -113,7 +113,8 @@ static void warn_of_host_service(struct manage *manage)
 						 "this user may not look whether a host service runs on this host");
 }
 
-// Has the process that sends to webhooks shown a sign of life while this function waited, for as long as others wait before they take it for dead?
+// Has the process that sends to webhooks shown a sign of life while this function waited, for as long as others wait before they
+// take it for dead?
 static bool sender_lives(struct manage *manage, struct registry *registry)
 {
 	static const struct uuid nobody;
@@ -172,7 +173,8 @@ static void warn_of_packets(struct manage *manage)
 			(unsigned long long)(most + REGISTRY_PACKET_SPARE));
 }
 
-// Where the database is a cluster: nodes that are away, out of step or not named, settings that endanger it, and a missing writer.
+// Where the database is a cluster: nodes that are away, out of step or not named, settings that endanger it, and a missing
+// writer.
 static void warn_of_cluster(struct manage *manage)
 {
 	const struct db_settings *settings = db_settings(manage->config);

@@ -174,8 +174,8 @@ static enum outcome carry_out_move(struct mover *mover, const struct sql_mover_o
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	*count = action.count;
-	// If-Match was compared with the tag of the whole action when the move was accepted. Since then the tenants may have changed
-	// otherwise, but not the resources that move.
+	// If-Match was compared with the tag of the whole action when the move was accepted. Since then the tenants may have
+	// changed otherwise, but not the resources that move.
 	if (move->if_match.p != NULL && !move_state_tag_is(&action, move->if_match))
 		return tag_guard_fail(registry, TAG_DIFFERS, action.etag);
 	if (action.n_blockers > 0)
@@ -183,8 +183,8 @@ static enum outcome carry_out_move(struct mover *mover, const struct sql_mover_o
 	return move_execute(registry, &plan);
 }
 
-// Locks and reads the row of the present move, in a transaction that has just begun. OUTCOME_NO_CONTENT if another mover carries it out, or
-// has done so.
+// Locks and reads the row of the present move, in a transaction that has just begun. OUTCOME_NO_CONTENT if another mover carries
+// it out, or has done so.
 static enum outcome claim(struct mover *mover, const struct sql_mover_order_row **move)
 {
 	struct registry *registry = mover->registry;
@@ -219,7 +219,8 @@ static enum db_verdict record_end(struct mover *mover, enum outcome outcome, uin
 		.resources = count,
 		.outcome = done ? STR("") : str_c(outcome_name(outcome)),
 		.detail = done ? STR("") : registry->problem->detail,
-		// The stamp is of the time when the locks were taken, which may be minutes ago, but never earlier than what the transaction wrote.
+		// The stamp is of the time when the locks were taken, which may be minutes ago, but never earlier than what the
+		// transaction wrote.
 		.now = now_us > registry->stamp_us ? now_us : registry->stamp_us,
 	};
 
@@ -277,8 +278,9 @@ static enum db_verdict record_refusal(void *arg)
 	return record_end(mover, outcome, move->resources);
 }
 
-// Reads the waiting moves behind mover->after_id, oldest first. False: the database does not answer. It also asks for the revisions of
-// what processes cache, on behalf of all processes of the host, some of which serve only what needs none: so all of them learn of an upgrade of the schema.
+// Reads the waiting moves behind mover->after_id, oldest first. False: the database does not answer. It also asks for the
+// revisions of what processes cache, on behalf of all processes of the host, some of which serve only what needs none: so all of
+// them learn of an upgrade of the schema.
 static bool read_waiting(struct mover *mover, struct db_rows *rows)
 {
 	struct uuid none = { 0 };
@@ -299,7 +301,8 @@ enum step {
 	STEP_AWAY,   // the database does not answer
 };
 
-// After a transaction that failed: STEP_FAILED if that had a reason of its own, such as rows that can't be read, or are locked for too long.
+// After a transaction that failed: STEP_FAILED if that had a reason of its own, such as rows that can't be read, or are locked
+// for too long.
 static enum step failed_or_away(struct mover *mover)
 {
 	struct uuid none = { 0 };
@@ -319,7 +322,8 @@ static enum attempt run_attempt(struct mover *mover, const struct uuid *uid, enu
 	return mover->attempt;
 }
 
-// Carries out the present move, if nobody else does: in one transaction, or in another one that records why the first was given up.
+// Carries out the present move, if nobody else does: in one transaction, or in another one that records why the first was given
+// up.
 static enum step run_move(struct mover *mover, const struct uuid *uid)
 {
 	mover->has_progress = false;

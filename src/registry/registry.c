@@ -73,8 +73,8 @@ void registry_attach(struct registry *registry, struct registry_store *store)
 	*registry = (struct registry){ .store = store, .config = store->config, .settings = store->settings, .db = store->db };
 }
 
-// Reads which file of the schema was applied last, and the oldest program that may go on since. Before version 15 a program served its own
-// version alone.
+// Reads which file of the schema was applied last, and the oldest program that may go on since. Before version 15 a program
+// served its own version alone.
 static enum db_result read_range(struct db *db, struct pool *pool, uint64_t *version, uint64_t *oldest)
 {
 	struct db_rows rows;

@@ -15,9 +15,9 @@ void registry_store_trim(struct registry_store *store);
 void registry_attach(struct registry *registry, struct registry_store *store);
 // Begins a request, before its first transaction runs. Loads keys and types if this has not happened yet. pool: the request's;
 // actor: for change rows, must live as long. From now on failures are described in *problem, which must last until the next
-// registry_begin(). Looks at the schema's version again after a new connection, a db upgrade, and a statement that names what the schema does not
-// have. OUTCOME_OK; OUTCOME_UNAVAILABLE: the database is away, or its schema is of a version that this program may not serve, as the
-// problem says (the log says what to do); OUTCOME_INTERNAL.
+// registry_begin(). Looks at the schema's version again after a new connection, a db upgrade, and a statement that names what the
+// schema does not have. OUTCOME_OK; OUTCOME_UNAVAILABLE: the database is away, or its schema is of a version that this program
+// may not serve, as the problem says (the log says what to do); OUTCOME_INTERNAL.
 enum outcome registry_begin(struct registry *registry, struct pool *pool, const struct uuid *request_id, struct str actor,
 	struct problem *problem);
 // Call it before each run of a function in db_txn_run(), since an earlier run was rolled back: forgets the problem that it
@@ -32,8 +32,8 @@ enum outcome registry_schema_version(struct db *db, struct pool *pool, uint64_t 
 // The rules of all types that have some (type_rules.c); ends with NULL.
 extern const struct type_rules *const registry_type_rules[];
 
-// The schema that this program needs: a later one will do, too, as long as the registry does not say that programs of this version
-// may no longer serve it (table schema_files, column oldest).
+// The schema that this program needs: a later one will do, too, as long as the registry does not say that programs of this
+// version may no longer serve it (table schema_files, column oldest).
 enum { REGISTRY_SCHEMA_VERSION = 26 };
 
 #endif

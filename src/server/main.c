@@ -75,7 +75,8 @@ static int complain(char *error, int code)
 	return code;
 }
 
-// Says what is wrong with the configuration, or that nothing is. setup: what was loaded of it; NULL: *error says why not. Returns the exit code.
+// Says what is wrong with the configuration, or that nothing is. setup: what was loaded of it; NULL: *error says why not. Returns
+// the exit code.
 static int test(const struct setup *setup, char **error)
 {
 	int code = setup == NULL ? EX_CONFIG : setup_check_logs(setup, error);

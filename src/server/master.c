@@ -63,7 +63,8 @@ static void free_retired(struct master *master)
 	master->n_retired = 0;
 }
 
-// Moves the present children to the retired ones; they go on working until they are told to end. False: no memory, and all is as it was.
+// Moves the present children to the retired ones; they go on working until they are told to end. False: no memory, and all is as
+// it was.
 static bool retire_children(struct master *master)
 {
 	struct children *retired;
@@ -104,8 +105,9 @@ static void signal_retired(const struct master *master, int signal)
 		children_signal(&master->retired[i], signal);
 }
 
-// Tells the children that were retired last to end. By SIGQUIT the watch process stops receiving, since its successor receives from the same
-// sockets. Without a successor it gets SIGTERM: it goes on receiving, and ends at once what workers hand over, until these have ended.
+// Tells the children that were retired last to end. By SIGQUIT the watch process stops receiving, since its successor receives
+// from the same sockets. Without a successor it gets SIGTERM: it goes on receiving, and ends at once what workers hand over,
+// until these have ended.
 static void end_retired(const struct master *master, bool has_successor)
 {
 	if (master->n_retired == 0)
@@ -266,7 +268,8 @@ static void reap(struct master *master)
 	}
 }
 
-// Kills children that hang, once in LOOK_US, retired ones as well: they would keep their locks. Their end is handled like any other.
+// Kills children that hang, once in LOOK_US, retired ones as well: they would keep their locks. Their end is handled like any
+// other.
 static void kill_hanging(struct master *master)
 {
 	int64_t now_us = clock_tick_us();
@@ -286,7 +289,8 @@ static bool any_running(const struct master *master)
 
 // ---- signals
 
-// Tells children to end, workers by worker_signal (signals.h). Sender and watch process go on to receive from workers that still run.
+// Tells children to end, workers by worker_signal (signals.h). Sender and watch process go on to receive from workers that still
+// run.
 static void end_children(const struct children *children, int worker_signal)
 {
 	for (size_t i = 0; i < children->n; i++) {
@@ -295,9 +299,9 @@ static void end_children(const struct children *children, int worker_signal)
 	}
 }
 
-// Tells all children to end. The queue of a socket that was opened here gets no more connections once its name is gone, and nobody else serves
-// it: the workers do first (SIGTERM). An inherited socket goes on to take connections, so its queue may never be empty: the workers leave it to
-// the next master (SIGQUIT).
+// Tells all children to end. The queue of a socket that was opened here gets no more connections once its name is gone, and
+// nobody else serves it: the workers do first (SIGTERM). An inherited socket goes on to take connections, so its queue may never
+// be empty: the workers leave it to the next master (SIGQUIT).
 static void end_all(const struct master *master, bool is_inherited)
 {
 	int worker_signal = is_inherited ? SIGQUIT : SIGTERM;
@@ -319,7 +323,8 @@ static void stop(struct master *master)
 	master->stopping = true;
 	master->kill_us = clock_tick_us() + STOP_LIMIT_MS * INT64_C(1000);
 	end_all(master, is_inherited);
-	// No child is forked any more. The sender and the watch process see by the end of these sockets that the last worker has ended.
+	// No child is forked any more. The sender and the watch process see by the end of these sockets that the last worker has
+	// ended.
 	handover_pair_close(master->watch_pair);
 	handover_pair_close(master->sender_pair);
 }
@@ -347,8 +352,8 @@ static void warn_of_what_stays(const struct master *master, const struct setup *
 		log_warning("another socket_owner takes a restart");
 }
 
-// Applies what a reload can change of the socket. A mode that somebody has set by hand stays until another one is configured. An inherited
-// socket stays as it was handed over.
+// Applies what a reload can change of the socket. A mode that somebody has set by hand stays until another one is configured. An
+// inherited socket stays as it was handed over.
 static void adjust_socket(const struct master *master, const struct setup *fresh)
 {
 	unsigned mode = fresh->endpoint_settings->socket_mode;
@@ -360,8 +365,8 @@ static void adjust_socket(const struct master *master, const struct setup *fresh
 		log_warning("socket_mode %#o takes a restart: %s: %s", mode, master->listener->path, strerror(errno));
 }
 
-// Opens the shared memory of the new configuration, if that names another database or runtime_dir. The retired children keep what they have
-// mapped, so processes of two databases never share counts, revisions of what they cache, or the epoch of the writer.
+// Opens the shared memory of the new configuration, if that names another database or runtime_dir. The retired children keep what
+// they have mapped, so processes of two databases never share counts, revisions of what they cache, or the epoch of the writer.
 static void share_anew(struct master *master, const struct setup *fresh)
 {
 	if (host_is_same(master->setup->config, fresh->config))
@@ -516,8 +521,9 @@ static bool can_load(const struct master *master, char **error)
 	return good;
 }
 
-// Called when nothing more needs root: the socket is open and the access log made. What the user will open, the configuration at each reload and
-// the access log after each rotation, is opened by the user here, so that the start fails and not a reload that matters.
+// Called when nothing more needs root: the socket is open and the access log made. What the user will open, the configuration at
+// each reload and the access log after each rotation, is opened by the user here, so that the start fails and not a reload that
+// matters.
 static int become_user(struct master *master, char **error)
 {
 	const struct config *config = master->setup->config;

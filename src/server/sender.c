@@ -92,8 +92,8 @@ static void push(struct sender *sender, struct unsent_answer *unsent)
 	give_up(sender, unsent); // everything is sent, or the peer is gone
 }
 
-// The worker that handed a connection over may have it open still, and then closing it here does not end epoll's events, whose data is
-// the unsent answer.
+// The worker that handed a connection over may have it open still, and then closing it here does not end epoll's events, whose
+// data is the unsent answer.
 static void sweep(struct sender *sender)
 {
 	for (struct unsent_answer **at = &sender->first; *at != NULL;) {
@@ -170,8 +170,8 @@ static void make_room(struct sender *sender)
 
 // ---- taking over
 
-// Takes over a connection with its file. False: both stay the caller's. Workers use connections that block; sendfile() would then wait
-// until one client has taken all that it was given, and so would all others.
+// Takes over a connection with its file. False: both stay the caller's. Workers use connections that block; sendfile() would then
+// wait until one client has taken all that it was given, and so would all others.
 static bool add(struct sender *sender, int fd, int file, uint64_t tenant)
 {
 	struct unsent_answer *unsent = calloc(1, sizeof(*unsent));

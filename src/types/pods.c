@@ -118,7 +118,8 @@ static struct str init_status(struct pool *pool, const struct doc *state, size_t
 	return str_printf(pool, "Init:%.*s", STR_ARG(reason));
 }
 
-// Looks at the init containers in turn, up to the one that keeps the pod from starting. True: there is one, and shown has its status.
+// Looks at the init containers in turn, up to the one that keeps the pod from starting. True: there is one, and shown has its
+// status.
 static bool show_init(struct pool *pool, const struct doc *init, const struct doc *statuses, struct pod_shown *shown,
 	struct restarts *all, struct restarts *of_sidecars)
 {
@@ -307,8 +308,9 @@ static const struct doc *list_of(const struct doc *object, const char *name)
 	return list;
 }
 
-// A copy of the spec's member for a comparison by value; NULL: it is absent. Typed clients write what they have read in their own way: they
-// add resources of {}, and leave out a hostNetwork of false. And this server adds defaults, which a pod of another dialect lacks.
+// A copy of the spec's member for a comparison by value; NULL: it is absent. Typed clients write what they have read in their own
+// way: they add resources of {}, and leave out a hostNetwork of false. And this server adds defaults, which a pod of another
+// dialect lacks.
 static struct doc *comparable(struct pool *pool, const struct doc *spec, const char *name)
 {
 	struct doc *pod = doc_new_object(pool), *of_pod = doc_new_object(pool);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resource providers of placement: what `tenure provider list` shows of them. Their rules query the database, so they stand in registry/.
+// Resource providers of placement: what `tenure provider list` shows of them. Their rules query the database, so they stand in
+// registry/.
 #include "base/base.h"
 
 #include "types/common/parts.h"

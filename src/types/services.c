@@ -391,8 +391,9 @@ static bool has_new_node_port(const struct doc *old, const struct doc *spec)
 	return false;
 }
 
-// As Kubernetes' dropTypeDependentFields(): a client that changes the type alone sends back, or leaves by a patch, the members that only
-// the old type has a use for. They go if they are as they were. A member that the client has changed stays, for the checks to refuse it.
+// As Kubernetes' dropTypeDependentFields(): a client that changes the type alone sends back, or leaves by a patch, the members
+// that only the old type has a use for. They go if they are as they were. A member that the client has changed stays, for the
+// checks to refuse it.
 static void drop_unneeded(const struct doc *old, struct doc *spec)
 {
 	static const struct {

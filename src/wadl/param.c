@@ -54,8 +54,8 @@ static bool parse_mismatch(struct loader *loader, const xmlNode *node, struct ro
 	return word != -2;
 }
 
-// Checks a default or a fixed value. Both must be among the options: check.c compares a default with them in each request that lacks
-// the parameter, and the only value that a fixed parameter takes.
+// Checks a default or a fixed value. Both must be among the options: check.c compares a default with them in each request that
+// lacks the parameter, and the only value that a fixed parameter takes.
 static bool check_preset(struct loader *loader, const xmlNode *node, const struct route_param *param, struct str value)
 {
 	struct buf choice = buf_new(loader->scratch, 64);

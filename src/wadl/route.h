@@ -47,8 +47,8 @@ enum {
 };
 
 // What a request matched: the method, the values of its template parameters and of its declared query and header parameters.
-// Values are checked against their types; defaults are filled in. Each declared parameter has a place for its first value, so that a page's link to
-// the next one, which adds a marker, has no value too many.
+// Values are checked against their types; defaults are filled in. Each declared parameter has a place for its first value, so
+// that a page's link to the next one, which adds a marker, has no value too many.
 struct route_match {
 	const struct route_method *method;
 	const char *dialect;  // also set if no method matched: the dialect in whose form the error is answered; never NULL
@@ -71,9 +71,9 @@ enum outcome route_find(const struct route_table *table, struct pool *pool, cons
 const char *route_dialect(const struct route_table *table, const struct uri *uri);
 
 // Checks the declared query and header parameters: required ones are present, values have the right type and are among the
-// options, only repeating ones are repeated, at most ROUTE_MAX_REPEATS times altogether. A query parameter that the method doesn't
-// declare is an error, which names it and lists the declared ones. With t:query="any" in the WADL the handler reads the query itself:
-// nothing of it is checked or bound.
+// options, only repeating ones are repeated, at most ROUTE_MAX_REPEATS times altogether. A query parameter that the method
+// doesn't declare is an error, which names it and lists the declared ones. With t:query="any" in the WADL the handler reads the
+// query itself: nothing of it is checked or bound.
 // OUTCOME_OK or OUTCOME_BAD_PARAMETER with *detail.
 enum outcome route_check_params(struct pool *pool, const struct request *request, struct route_match *match,
 	struct str *detail);
@@ -81,8 +81,8 @@ enum outcome route_check_params(struct pool *pool, const struct request *request
 // Does the method have a query parameter of that name?
 bool route_declares(const struct route_method *method, struct str name);
 
-// Chooses media types. OUTCOME_NOT_ACCEPTABLE if no representation fits Accept, unless the method has any_accept; *detail lists those
-// offered.
+// Chooses media types. OUTCOME_NOT_ACCEPTABLE if no representation fits Accept, unless the method has any_accept; *detail lists
+// those offered.
 // OUTCOME_UNSUPPORTED_MEDIA if there is a body whose Content-Type is missing or not accepted by the method. Else OUTCOME_OK.
 // *produce: index into method->produces; -1 if the method has no representations. *consume: index into method->consumes; -1 if
 // there is no body, or the method takes none (its body is ignored then).
@@ -90,7 +90,8 @@ bool route_declares(const struct route_method *method, struct str name);
 enum outcome route_negotiate(struct pool *pool, const struct request *request, const struct route_method *method,
 	int *produce, int *consume, struct str *detail);
 
-// The part of route_negotiate() about Accept, for a method with any_accept whose handler refuses some requests nevertheless: OUTCOME_OK with
+// The part of route_negotiate() about Accept, for a method with any_accept whose handler refuses some requests nevertheless:
+// OUTCOME_OK with
 // *produce, or OUTCOME_NOT_ACCEPTABLE with *detail. The method must have representations.
 enum outcome route_accept(struct pool *pool, const struct request *request, const struct route_method *method, int *produce,
 	struct str *detail);

@@ -17,8 +17,8 @@ static void input_file_remove(void)
 	(void)rmdir(input_file_dir);
 }
 
-// Writes the input into a file of that name in a folder of its own, the same file each time, which is removed when the target ends.
-// Returns the file's path; input_file_dir is the folder.
+// Writes the input into a file of that name in a folder of its own, the same file each time, which is removed when the target
+// ends. Returns the file's path; input_file_dir is the folder.
 static const char *input_file_write(const char *name, struct str input)
 {
 	if (input_file_path[0] == '\0') {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A library that tests load into Tenure's processes and MariaDB by LD_PRELOAD: it lets the Nth call of a function of libc fail, and
-// moves the clock. Tenure::Shim builds it and writes its orders, a struct orders in the file that TENURE_SHIM names; processes map it.
+// A library that tests load into Tenure's processes and MariaDB by LD_PRELOAD: it lets the Nth call of a function of libc fail,
+// and moves the clock. Tenure::Shim builds it and writes its orders, a struct orders in the file that TENURE_SHIM names;
+// processes map it.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

@@ -11,8 +11,9 @@
 #include "base/pool.h"
 #include "tap.h"
 
-// Subject C=DE, O="Example, Inc", OU=red, OU=two, CN=J\303\266rg "ann" + b=c; alternative names ann@red.example.org and bob@blue.example.org,
-// Web.red.svc.example.org and *.red.svc.example.org, spiffe://example.org/ns/red/sa/ann, and the UPN ann@red.example.org.
+// Subject C=DE, O="Example, Inc", OU=red, OU=two, CN=J\303\266rg "ann" + b=c; alternative names ann@red.example.org and
+// bob@blue.example.org, Web.red.svc.example.org and *.red.svc.example.org, spiffe://example.org/ns/red/sa/ann, and the UPN
+// ann@red.example.org.
 static const char base64[] =
 	"MIICkjCCAjegAwIBAgIUI3bsLGVl7SoHEbp9hOJiUOgTN/UwCgYIKoZIzj0EAwIw"
 	"XDELMAkGA1UEBhMCREUxFTATBgNVBAoMDEV4YW1wbGUsIEluYzEMMAoGA1UECwwD"

@@ -111,8 +111,8 @@ static void run_until_told(void *arg)
 		(void)usleep(10000);
 }
 
-// Descriptor 0 of a worker that a web server has started is the listening socket. When the worker ends, nobody must listen there any more, although
-// a process that it started goes on.
+// Descriptor 0 of a worker that a web server has started is the listening socket. When the worker ends, nobody must listen there
+// any more, although a process that it started goes on.
 static void test_listening_socket(void)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX }; // the system finds a name for it

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What processes know together of Keystone's tokens: what is found again, what gives way, what is damaged or half written, who asks,
-// and when nobody does.
+// What processes know together of Keystone's tokens: what is found again, what gives way, what is damaged or half written, who
+// asks, and when nobody does.
 #include "base/base.h"
 
 #include <glob.h>
@@ -140,7 +140,8 @@ static void test_torn(void)
 	ok(entry == entry_with("user-two-of-the-torn"), "a token has one entry");
 	memcpy(new, entry, ENTRY);
 
-	// A writer that was killed after each word, and one of another token's words that came in between, with an even number as well.
+	// A writer that was killed after each word, and one of another token's words that came in between, with an even number as
+	// well.
 	unsigned wrong = 0, mixed = 0;
 	for (size_t n = 8; n < ENTRY; n += 8) {
 		for (uint64_t sequence = 2; sequence <= 3; sequence++) {
@@ -329,7 +330,8 @@ static void test_silence(void)
 	ok(!keystone_breaker_is_silent(cache), "an answer ends it");
 }
 
-// On a busy machine the second for which a failure opens the breaker may be over before all was looked at: then it is opened anew.
+// On a busy machine the second for which a failure opens the breaker may be over before all was looked at: then it is opened
+// anew.
 static void test_pause(void)
 {
 	enum keystone_breaker state = KEYSTONE_CLOSED;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uses of tokens that wait to be written: which are due, what becomes of them when there are more than there is room for, and of a file
-// that is damaged.
+// Uses of tokens that wait to be written: which are due, what becomes of them when there are more than there is room for, and of
+// a file that is damaged.
 #include "base/base.h"
 
 #include <glob.h>

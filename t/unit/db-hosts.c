@@ -181,7 +181,8 @@ static void test_fence_waits(void)
 	script("DROP TABLE writer;\nDROP TABLE writer_slots;");
 }
 
-// Texts of statements have no fence. The server that the handle is connected to is asked before each, however lately it was confirmed.
+// Texts of statements have no fence. The server that the handle is connected to is asked before each, however lately it was
+// confirmed.
 static void test_texts(void)
 {
 	struct db_settings settings = *db_settings(server.config);

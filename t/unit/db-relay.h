@@ -10,8 +10,8 @@
 
 #include "db-server.h"
 
-// What a relay asks before it passes on n bytes that the client or the server sent; it may wait. connection counts from 0. False: they are
-// dropped.
+// What a relay asks before it passes on n bytes that the client or the server sent; it may wait. connection counts from 0. False:
+// they are dropped.
 typedef bool relay_passes(void *arg, unsigned connection, bool from_client, const char *data, size_t n);
 
 // A listening socket on loopback.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transactions whose connection, process or server is lost: what certainly did not happen runs again, what may have happened is found out, nothing
-// happens twice.
+// Transactions whose connection, process or server is lost: what certainly did not happen runs again, what may have happened is
+// found out, nothing happens twice.
 #include "base/base.h"
 
 #include <netinet/tcp.h>
@@ -32,7 +32,8 @@ static struct db *open_faulty(const char *fault)
 
 // ---- not begun
 
-// The library can't send the statement that begins a write transaction, as if it had no memory for it: it lacks the value of a parameter.
+// The library can't send the statement that begins a write transaction, as if it had no memory for it: it lacks the value of a
+// parameter.
 static void keep_from_beginning(struct db *db)
 {
 	struct db_stmt *begin;
@@ -229,8 +230,8 @@ static bool pass_no_execution(void *arg, unsigned connection, bool from_client, 
 	return connection == 0 || !from_client || n < 5 || data[4] != COM_STMT_EXECUTE_BYTE;
 }
 
-// After a COMMIT that was lost, new connections are taken, and statements hang there: the question for the outcome does not take read_timeout
-// for each try.
+// After a COMMIT that was lost, new connections are taken, and statements hang there: the question for the outcome does not take
+// read_timeout for each try.
 static void test_outcome_not_told(void)
 {
 	struct db_settings settings = *db_settings(server.config);
@@ -297,7 +298,8 @@ static void test_network_watched(void)
 	relay_end(relay);
 }
 
-// The password is changed, and the configuration later. Connections that there are go on; the next one is refused, as if the server were away.
+// The password is changed, and the configuration later. Connections that there are go on; the next one is refused, as if the
+// server were away.
 static void test_login_refused(void)
 {
 	struct db_settings settings = *db_settings(server.config);

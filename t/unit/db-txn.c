@@ -321,7 +321,8 @@ static enum db_verdict lock_and_wait(void *arg)
 	return DB_COMMIT;
 }
 
-// A transaction that has locked a row, written nothing, and then sends nothing, as that of a process that is stopped. may_idle: db_may_idle().
+// A transaction that has locked a row, written nothing, and then sends nothing, as that of a process that is stopped. may_idle:
+// db_may_idle().
 static struct idle run_idle(const struct db_settings *settings, bool may_idle)
 {
 	struct idle idle = { .db = open_db(settings, DB_APPLICATION), .other = open_db(settings, DB_APPLICATION) };

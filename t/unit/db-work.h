@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of transactions share: one that writes who into the log, and a change row, on a server with the tables log, changes and sums.
+// What the tests of transactions share: one that writes who into the log, and a change row, on a server with the tables log,
+// changes and sums.
 #ifndef TENURE_T_UNIT_DB_WORK_H
 #define TENURE_T_UNIT_DB_WORK_H
 

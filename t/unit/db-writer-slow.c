@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Servers of a list that are slow, silent or hang: a new writer that is slow is waited for, and servers that are silent are not waited for without need.
+// Servers of a list that are slow, silent or hang: a new writer that is slow is waited for, and servers that are silent are not
+// waited for without need.
 #include "base/base.h"
 
 #include <stdatomic.h>
@@ -44,7 +45,8 @@ static bool pass_slowly(void *arg, unsigned connection, bool from_client, const 
 	return true;
 }
 
-// A server that takes half a second for the first answer of each connection. *pid: the process to be ended. relaying: NULL for none.
+// A server that takes half a second for the first answer of each connection. *pid: the process to be ended. relaying: NULL for
+// none.
 static unsigned start_slow(pid_t *pid, struct relaying *relaying)
 {
 	return relay_start(pid, pass_slowly, relaying);
@@ -65,8 +67,8 @@ static void end_slow(pid_t slow, struct relaying *relaying)
 	(void)munmap(relaying, sizeof(*relaying));
 }
 
-// After a switch, where the new writer is slow: it is not taken for one that hangs, although others have heard of a later epoch than
-// that of the last connection. at: its place. DB_OK: it is used.
+// After a switch, where the new writer is slow: it is not taken for one that hangs, although others have heard of a later epoch
+// than that of the last connection. at: its place. DB_OK: it is used.
 static enum db_result switch_to_slow(struct db *db, size_t at)
 {
 	db->host = 1 - at;
@@ -172,7 +174,8 @@ static struct db *open_writer_first(const struct db_settings *settings)
 	return db;
 }
 
-// Statements that take longer than the silence after which others are asked, until so many connections were made to these; how many there were.
+// Statements that take longer than the silence after which others are asked, until so many connections were made to these; how
+// many there were.
 static int run_until_asked(struct db *db, const int silent[2], int n)
 {
 	int connections = 0;
@@ -209,8 +212,8 @@ static struct silent_asked ask_silent(const struct db_settings *settings, const 
 	return n;
 }
 
-// Two other servers are silent. They delay one statement each, not all. On a busy machine the answer to one may take so long that both are
-// asked for it: then it is done again.
+// Two other servers are silent. They delay one statement each, not all. On a busy machine the answer to one may take so long that
+// both are asked for it: then it is done again.
 static void test_silent_others(const struct db_settings *template)
 {
 	struct db_settings settings = *template;

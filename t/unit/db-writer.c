@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A write transaction that a node of a cluster ends without saying so is done again, whole: what came after its end is never committed. Here the
-// function ends it itself; the handle takes the server for a node of Galera. And what was read by a connection that is lost afterwards counts only
-// if it is certainly the writer's state.
+// A write transaction that a node of a cluster ends without saying so is done again, whole: what came after its end is never
+// committed. Here the function ends it itself; the handle takes the server for a node of Galera. And what was read by a
+// connection that is lost afterwards counts only if it is certainly the writer's state.
 #include "base/base.h"
 
 #include <sys/socket.h>
@@ -156,8 +156,8 @@ static enum db_verdict add_one(void *arg)
 	return DB_COMMIT;
 }
 
-// The library can't send the statement that begins the transaction, as if it had no memory for it: neither the fence nor what is behind it may be
-// committed by itself, and no answer is waited for.
+// The library can't send the statement that begins the transaction, as if it had no memory for it: neither the fence nor what is
+// behind it may be committed by itself, and no answer is waited for.
 static void test_not_begun(const struct db_settings *template)
 {
 	struct db_settings settings = *template;
@@ -223,8 +223,8 @@ static void expect_look(struct look *look, enum db_mode mode, enum db_verdict (*
 		is_int((long long)look->seen, (long long)number(&q_sums), "%s: the writer's state", what);
 }
 
-// The end of a read that is lost while the server was certainly the writer a moment before. What a busy machine does not do within that moment is
-// done again.
+// The end of a read that is lost while the server was certainly the writer a moment before. What a busy machine does not do
+// within that moment is done again.
 static void test_lost_at_once(const struct db_settings *settings)
 {
 	struct look look;

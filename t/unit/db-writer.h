@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of the writer share: a server with the tables of a cluster's fence, whose only node is the writer, and the tables sums and items.
+// What the tests of the writer share: a server with the tables of a cluster's fence, whose only node is the writer, and the
+// tables sums and items.
 #ifndef TENURE_T_UNIT_DB_WRITER_H
 #define TENURE_T_UNIT_DB_WRITER_H
 

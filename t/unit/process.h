@@ -9,8 +9,8 @@
 
 #include "tap.h"
 
-// Starts a process that calls begin(arg) and then does nothing until process_kill(). Returns once begin() has returned true; if it
-// returned false, the test ends.
+// Starts a process that calls begin(arg) and then does nothing until process_kill(). Returns once begin() has returned true; if
+// it returned false, the test ends.
 static pid_t process_start(bool (*begin)(void *arg), void *arg)
 {
 	int ready[2];

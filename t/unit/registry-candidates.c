@@ -534,8 +534,8 @@ static void test_devices(void)
 
 // ---- what a search counts as work
 
-// The steps that the search for the first candidate of a tree counts, where the request names the same subtree several times: a root has
-// children that give each group something, but not the last group, of which each provider is an option.
+// The steps that the search for the first candidate of a tree counts, where the request names the same subtree several times: a
+// root has children that give each group something, but not the last group, of which each provider is an option.
 static long long steps_of_subtrees(size_t times)
 {
 	enum { CHILDREN = 200, NAMED = 16 };

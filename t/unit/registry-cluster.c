@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// When another node has to be the writer: the decision for all views that a host may have of three nodes, at some times, against the
-// rules of doc/cluster.md, "Who switches"; and when a node that was silent is asked again. No server is needed.
+// When another node has to be the writer: the decision for all views that a host may have of three nodes, at some times, against
+// the rules of doc/cluster.md, "Who switches"; and when a node that was silent is asked again. No server is needed.
 #include "base/base.h"
 
 #include "db/settings.h"
@@ -123,8 +123,8 @@ static bool may_be_asked(const struct scene *scene, size_t via)
 	return view == GOOD || (view == DONOR && strcmp(names[via], scene->row.node) == 0);
 }
 
-// What is wrong with the decisions for that scene within 40 seconds; NULL: nothing. since_us: the epoch's beginning was seen; 0: it is
-// the first that this host sees.
+// What is wrong with the decisions for that scene within 40 seconds; NULL: nothing. since_us: the epoch's beginning was seen; 0:
+// it is the first that this host sees.
 static const char *wrong_with(const struct scene *scene, bool seen_switch)
 {
 	static const double looks[] = { 0, 0.2, 0.399, 0.401, 1.9, 2.1, 2.9, 3.1, 7.9, 8.1, 14, 20, 26, 29.9, 30.1, 35, 40 };
@@ -257,8 +257,8 @@ static void begun_anew(void)
 	ok(cluster_must_switch(&cluster, &memory, begin_us + INT64_C(68) * S, &via, &target, &reason), "but eight seconds later");
 }
 
-// A node that was silent is left alone for a while; but if one has come to the cluster since, it may be that one. Here nothing listens at its
-// address, so that its error tells whether it was asked.
+// A node that was silent is left alone for a while; but if one has come to the cluster since, it may be that one. Here nothing
+// listens at its address, so that its error tells whether it was asked.
 static void asked_again(void)
 {
 	const struct str unasked = STR("it did not answer in time");

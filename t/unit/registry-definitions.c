@@ -346,7 +346,8 @@ static void test_one_by_one(void)
 	client_close(&other);
 }
 
-// A look-up that does not say whether it is about a namespace finds either scope in the round trip in which it finds the definition.
+// A look-up that does not say whether it is about a namespace finds either scope in the round trip in which it finds the
+// definition.
 static void test_either_scope(void)
 {
 	enum { SEVERAL = 3 }; // twice a second a look-up also asks whether something is stale

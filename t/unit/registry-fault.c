@@ -141,7 +141,8 @@ static void queue_one(const char *fault, const char *what, void (*at_start)(void
 		   "DELETE FROM forwards WHERE name = 'q';\nDELETE FROM moves;");
 }
 
-// Between the lost answer and the second try somebody carries the move out. The server may still have to carry out the COMMIT whose answer is lost.
+// Between the lost answer and the second try somebody carries the move out. The server may still have to carry out the COMMIT
+// whose answer is lost.
 static void carry_out_early(void)
 {
 	static int runs;

@@ -303,9 +303,9 @@ TAP_UNUSED_OK static long long sql_number(const char *format, ...)
 	return number;
 }
 
-// Waits until a statement waits for a row lock, on whichever connection, or the process has ended; for a minute at most. Was it the
-// former? The counter is up to date with each reading. information_schema.innodb_trx is not: InnoDB refreshes that table only if nobody has
-// read it for 100 ms.
+// Waits until a statement waits for a row lock, on whichever connection, or the process has ended; for a minute at most. Was it
+// the former? The counter is up to date with each reading. information_schema.innodb_trx is not: InnoDB refreshes that table only
+// if nobody has read it for 100 ms.
 TAP_UNUSED_OK static bool waits_for_lock(pid_t process)
 {
 	const struct timespec pause = { .tv_nsec = 2000000 };
@@ -321,8 +321,8 @@ TAP_UNUSED_OK static bool waits_for_lock(pid_t process)
 	return waits;
 }
 
-// Waits until the server has ended the connections of processes that are gone, and what they had begun; for a minute at most. `here` is the only
-// client then.
+// Waits until the server has ended the connections of processes that are gone, and what they had begun; for a minute at most.
+// `here` is the only client then.
 TAP_UNUSED_OK static void await_others(void)
 {
 	const struct timespec pause = { .tv_nsec = 2000000 };

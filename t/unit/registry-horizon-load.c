@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The change log's horizon under a load of writers that roll back, are stopped and are killed: all that readers were told is compared
-// with the table. A reader that takes what is missing for void proves that the comparison finds what comes to light late.
+// The change log's horizon under a load of writers that roll back, are stopped and are killed: all that readers were told is
+// compared with the table. A reader that takes what is missing for void proves that the comparison finds what comes to light
+// late.
 #include "base/base.h"
 
 #include "registry-horizon.h"

@@ -278,7 +278,8 @@ static void ending(void)
 	EXPECT(NO_CONTENT, "and is back", RECOVER, "c", "n1/");
 }
 
-// The namespaces that both have are more than are read at a time. All may have finalizers by their texts; those of the last two count.
+// The namespaces that both have are more than are read at a time. All may have finalizers by their texts; those of the last two
+// count.
 static void merging(void)
 {
 	static const char kubernetes[] = "{\"spec\":{\"finalizers\":[\"kubernetes\"]}}";

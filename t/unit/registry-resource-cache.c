@@ -255,8 +255,8 @@ static struct str told_of_trait(void)
 	return trait_list(here.registry, &query, &list, &n) == OUTCOME_OK && n == 1 ? list[0].description : STR("no trait");
 }
 
-// What a server does that crashes, as seen by who had read what it lost: the same ids of changes, and another content. The process finds it out
-// by the lost connection.
+// What a server does that crashes, as seen by who had read what it lost: the same ids of changes, and another content. The
+// process finds it out by the lost connection.
 static void crash_and_set(const char *n)
 {
 	static const struct test_query q_id = { "SELECT CONNECTION_ID()", "", "u" };

@@ -5,8 +5,8 @@
 
 #include "registry-fixture.h"
 
-// What the change log says of the size and the owner of each resource that it knows from the beginning comes to what is stored. What
-// purged tenants had is gone without changes of its own.
+// What the change log says of the size and the owner of each resource that it knows from the beginning comes to what is stored.
+// What purged tenants had is gone without changes of its own.
 static void is_sized(const char *what)
 {
 	static const char wrong[] =

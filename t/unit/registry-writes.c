@@ -8,8 +8,8 @@
 #include "registry/watch/change_stream.h"
 #include "registry/webhook/delivery.h"
 
-// What the last request wrote into the log, in the log's order: verb, tenant, path, revision, which etags, fields, moves, who; and
-// whether the resource's row names that change as its last.
+// What the last request wrote into the log, in the log's order: verb, tenant, path, revision, which etags, fields, moves, who;
+// and whether the resource's row names that change as its last.
 static struct str logged(void)
 {
 	struct buf hex = buf_new(here.pool, 64);
@@ -367,7 +367,8 @@ static void changes_listed(void)
 	is_str(changes_told((struct listing){ .tenant = "none", .limit = 2 }), "not-found", "of a tenant that is not there");
 }
 
-// A change of a type that is not cached, and can't be read: who watches, or has a webhook, is not told that it is one of the tenant itself.
+// A change of a type that is not cached, and can't be read: who watches, or has a webhook, is not told that it is one of the
+// tenant itself.
 static void changes_without_types(void)
 {
 	struct client fresh;

@@ -113,7 +113,8 @@ static const struct {
 	{ "{\"text\":\"a\",\"id\":\"short\"}", "'short' is not a 'long'", "format", "schema['properties']['id']",
 		"instance['id']" },
 	{ "{\"text\":\"a\",\"closed\":{}}", "'a' is a required property", "required", "schema['properties']['closed']", "instance['closed']" },
-	// of several the one nearest to the root, there that of a type, and any before a choice; of one value the first in Python's order
+	// of several the one nearest to the root, there that of a type, and any before a choice; of one value the first in
+	// Python's order
 	{ "{\"number\":0}", "'text' is a required property", "required", "schema", "instance" },
 	{ "{\"text\":\"a\",\"list\":[\"a\",\"a\"]}", "['a', 'a'] has non-unique elements", "uniqueItems",
 		"schema['properties']['list']", "instance['list']" },

@@ -249,7 +249,8 @@ static void test_wrong_tokens(void)
 	struct limits_refusal refusal = { .retry_s = 0 };
 
 	SET(config, server)->wrong_tokens = 5;
-	// A minute that ends meanwhile would let the count begin anew. Under valgrind, on a busy machine, all of it takes seconds.
+	// A minute that ends meanwhile would let the count begin anew. Under valgrind, on a busy machine, all of it takes
+	// seconds.
 	while (clock_tick_us() / 1000000 % LIMITS_WINDOW_S > LIMITS_WINDOW_S - 30)
 		(void)usleep(100000);
 	limits_was_right(limits, STR("good"));

@@ -65,8 +65,8 @@ static bool send_rest(int fd, int file, uint64_t tenant)
 	return false;
 }
 
-// A connection of which the sender gets one end, which blocks as those of workers do, and a file of SIZE bytes; that end stays open here,
-// too.
+// A connection of which the sender gets one end, which blocks as those of workers do, and a file of SIZE bytes; that end stays
+// open here, too.
 static bool hand_over(int connection[2], uint64_t tenant)
 {
 	FILE *file = tmpfile();
@@ -107,8 +107,8 @@ static int hand_over_full(FILE *file, uint64_t tenant)
 
 enum { MANY = 4000 };
 
-// The processor time that a list of MANY takes to be gone through MANY times, on this machine and as this program runs, under valgrind for
-// example.
+// The processor time that a list of MANY takes to be gone through MANY times, on this machine and as this program runs, under
+// valgrind for example.
 static int64_t walks_us(void)
 {
 	static struct walked {
@@ -129,8 +129,8 @@ static int64_t walks_us(void)
 	return (end.tv_sec - begun.tv_sec) * INT64_C(1000000) + (end.tv_nsec - begun.tv_nsec) / 1000;
 }
 
-// Many clients that take nothing, of a hundred tenants: half of them are cut off one by one. Which one is to go is found at a cost that grows with
-// the clients, not with their square: the end of the process tells the time that it took.
+// Many clients that take nothing, of a hundred tenants: half of them are cut off one by one. Which one is to go is found at a
+// cost that grows with the clients, not with their square: the end of the process tells the time that it took.
 static void test_many(pid_t pid, uint64_t room)
 {
 	enum { EACH = 5000 };
@@ -209,7 +209,8 @@ static pid_t begin_and_signal(const struct setup *setup, unsigned stuck_s, int s
 	return pid;
 }
 
-// A reload retires the sender, and cuts off nobody. The next sender gets what comes after it; if there is none, the worker sends it itself.
+// A reload retires the sender, and cuts off nobody. The next sender gets what comes after it; if there is none, the worker sends
+// it itself.
 static void test_reload(const struct setup *setup)
 {
 	const unsigned stuck_s = 5;
@@ -226,7 +227,8 @@ static void test_reload(const struct setup *setup)
 	close(line[0]);
 }
 
-// A stop of the service waits no longer than for somebody who takes nothing. Workers that finish their requests hand over rests meanwhile.
+// A stop of the service waits no longer than for somebody who takes nothing. Workers that finish their requests hand over rests
+// meanwhile.
 static void test_stop(const struct setup *setup)
 {
 	const unsigned stuck_s = 5;

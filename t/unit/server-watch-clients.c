@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A watch's connection is closed while the worker that handed it over has it open still: no event of it comes any more. A watch begins with
-// a file that its client is slow to take. The place of a watch that can't be taken over is given back.
+// A watch's connection is closed while the worker that handed it over has it open still: no event of it comes any more. A watch
+// begins with a file that its client is slow to take. The place of a watch that can't be taken over is given back.
 #include "base/base.h"
 
 #include <glob.h>
@@ -118,8 +118,8 @@ static void test_beginning(struct watch_clients *clients, const int line[2])
 	close(connection[1]);
 }
 
-// The process stops: every watch ends, after what its client is still to get, and those that were handed over before the last worker ended are
-// taken over.
+// The process stops: every watch ends, after what its client is still to get, and those that were handed over before the last
+// worker ended are taken over.
 static void test_end(struct watch_clients *clients)
 {
 	int line[2], slow[2], late[2], file = file_of_initial_events();
@@ -158,7 +158,8 @@ static void test_end(struct watch_clients *clients)
 	close(late[1]);
 }
 
-// A worker of its own process: begins a watch, hands it over, and begins another one when it is told to. Returns how many of the two began, or
+// A worker of its own process: begins a watch, hands it over, and begins another one when it is told to. Returns how many of the
+// two began, or
 // -1 if a second one began beside the first.
 static int work(const struct config *config, const struct endpoint_config *endpoint, int to, int from)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// However many changes there are at a time, a round of the watch process ends soon, so that connections and signals do not wait; the next
-// rounds go on with them, in order, and clients that are behind get on meanwhile.
+// However many changes there are at a time, a round of the watch process ends soon, so that connections and signals do not wait;
+// the next rounds go on with them, in order, and clients that are behind get on meanwhile.
 #include "base/base.h"
 
 #include <sys/epoll.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A name server that does not answer holds nobody up: neither the transfers beside the one whose host is looked up, nor who drops that one,
-// nor an authenticator that asks a service. A receiver that stops answering on a kept connection is said to have timed out, not to be unknown.
+// A name server that does not answer holds nobody up: neither the transfers beside the one whose host is looked up, nor who drops
+// that one, nor an authenticator that asks a service. A receiver that stops answering on a kept connection is said to have timed
+// out, not to be unknown.
 #include "base/base.h"
 
 #include <arpa/inet.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Drivers and conductors: the drivers are those of the configuration, and this host stands for the only conductor. Shards: names
-// by which conductors and other services divide the nodes among themselves. The nodes that are in no shard are listed, too, by the name null: no
-// service of a shard works with them, so whoever divides the nodes looks for what was forgotten.
+// by which conductors and other services divide the nodes among themselves. The nodes that are in no shard are listed, too, by
+// the name null: no service of a shard works with them, so whoever divides the nodes looks for what was forgotten.
 #include "base/base.h"
 
 #include "api/baremetal/common/baremetal.h"
@@ -270,8 +270,8 @@ static enum outcome read_conductor_page(struct call *call, bool *behind)
 	return *behind && !str_eq(marker, baremetal_host(call)) ? fail_no_conductor(call, marker) : OUTCOME_OK;
 }
 
-// A page of one has a next one, as Ironic's has. Without it, openstacksdk asks for the next page by the id of the last item, which a
-// conductor does not have.
+// A page of one has a next one, as Ironic's has. Without it, openstacksdk asks for the next page by the id of the last item,
+// which a conductor does not have.
 enum outcome list_conductors(struct call *call)
 {
 	struct pool *pool = call->pool;

@@ -14,8 +14,8 @@ enum { SECONDS = 19 /* of "2026-11-21T05:24:00" */, FIELDS_TOLD = 16 };
 
 // ---- one event
 
-// Appends the changed members of the node as patches name them: " /extra/slot, /name". stored: the change log's list of fields; p NULL: not
-// recorded.
+// Appends the changed members of the node as patches name them: " /extra/slot, /name". stored: the change log's list of fields; p
+// NULL: not recorded.
 static void add_fields(struct call *call, struct str stored, struct buf *text)
 {
 	const struct str traits = STR("/metadata/traits"), metadata = STR("/metadata");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RAID configurations that nodes are to get. Storing one needs no hardware: Ironic's drivers read it later, when a node is cleaned or deployed.
+// RAID configurations that nodes are to get. Storing one needs no hardware: Ironic's drivers read it later, when a node is
+// cleaned or deployed.
 #include "base/base.h"
 
 #include "api/baremetal/common/baremetal.h"

@@ -57,8 +57,8 @@ static bool runs(const struct route_method *method, handler_fn *handler)
 	return method != NULL && ((const struct endpoint *)method->handler)->run == handler;
 }
 
-// If the requested version is too old for this method, does the answer say so (406)? It does for traits and RAID; others are answered like an
-// unknown address.
+// If the requested version is too old for this method, does the answer say so (406)? It does for traits and RAID; others are
+// answered like an unknown address.
 static bool names_version(const struct route_method *method)
 {
 	return runs(method, get_traits) || runs(method, put_traits) || runs(method, put_trait) ||
@@ -66,7 +66,8 @@ static bool names_version(const struct route_method *method)
 		runs(method, get_logical_disk_properties);
 }
 
-// What the method changes, if versions that don't have it refuse the method (405), while reading is answered like an unknown address; else NULL.
+// What the method changes, if versions that don't have it refuse the method (405), while reading is answered like an unknown
+// address; else NULL.
 static const char *what_changes(const struct route_method *method)
 {
 	if (runs(method, create_deploy_template) || runs(method, patch_deploy_template) || runs(method, delete_deploy_template) ||

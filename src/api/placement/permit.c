@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who may use which method. Without a configured policy, the roles of placement.wadl count; besides, a credential with the OpenStack role
-// service, or admin of any project, may do what an operator may, as the traits specification demands. With a policy, its rules alone
-// count.
+// Who may use which method. Without a configured policy, the roles of placement.wadl count; besides, a credential with the
+// OpenStack role service, or admin of any project, may do what an operator may, as the traits specification demands. With a
+// policy, its rules alone count.
 #include "base/base.h"
 
 #include "api/placement/allocation/allocation.h"
@@ -59,8 +59,8 @@ static const struct {
 	{ list_usages, PLACEMENT_PROVIDER_USAGES },
 };
 
-// Finds the rule of the requested method. False: it has none here. Everybody may read the version document; and get_total_usages() checks
-// its rule itself, since it depends on the project that the query names.
+// Finds the rule of the requested method. False: it has none here. Everybody may read the version document; and
+// get_total_usages() checks its rule itself, since it depends on the project that the query names.
 static bool find_rule(const struct call *call, enum placement_rule *rule)
 {
 	const struct endpoint *endpoint = call->match.method->handler;

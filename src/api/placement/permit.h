@@ -5,8 +5,8 @@
 
 #include "api/call.h"
 
-// The dialect's `permit` (api/call.h): may the caller use the method, under the setting [placement] policy? by_role is the result of the
-// comparison of roles, which counts if no policy is configured. OUTCOME_OK, _UNAUTHENTICATED, _FORBIDDEN.
+// The dialect's `permit` (api/call.h): may the caller use the method, under the setting [placement] policy? by_role is the result
+// of the comparison of roles, which counts if no policy is configured. OUTCOME_OK, _UNAUTHENTICATED, _FORBIDDEN.
 enum outcome placement_permit(struct call *call, enum outcome by_role);
 
 #endif

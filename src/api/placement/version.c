@@ -131,8 +131,8 @@ static enum outcome check_version(struct call *call)
 		method->min_version, call->version);
 }
 
-// Does the method take a JSON body in this version? PUT of a resource class renames it before 1.7, by a body; from then on it creates it,
-// without one.
+// Does the method take a JSON body in this version? PUT of a resource class renames it before 1.7, by a body; from then on it
+// creates it, without one.
 static bool takes_json(const struct call *call)
 {
 	const struct route_method *method = call->match.method;

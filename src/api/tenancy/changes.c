@@ -28,8 +28,8 @@ static void set_etag_text(struct pool *pool, struct doc *doc, const char *name, 
 		doc_set_str(pool, doc, name, conditions_etag_text(pool, (const uint8_t *)bytes.p));
 }
 
-// A list of all tenants, for operators, tells whose the resource is, and whose it was before a move. That of one tenant tells whether it
-// came or left, without the other tenant's name.
+// A list of all tenants, for operators, tells whose the resource is, and whose it was before a move. That of one tenant tells
+// whether it came or left, without the other tenant's name.
 static void set_owner(struct pool *pool, struct doc *doc, const struct change *change, struct str tenant)
 {
 	bool moved = change->from_tenant.p != NULL;
@@ -63,8 +63,8 @@ static struct doc *change_doc(struct call *call, const struct change *change, st
 
 // ---- what is asked for
 
-// The longest text of a condition, in bytes: no member of a change that it is compared with is longer than a name. "resource" has two names, and
-// has a form to be checked by.
+// The longest text of a condition, in bytes: no member of a change that it is compared with is longer than a name. "resource" has
+// two names, and has a form to be checked by.
 enum { TEXT_MAX = 4 * REGISTRY_MAX_ID };
 
 // Reads "configmaps", "widgets.example.com" or "nodes.core", as addresses and the log have it.

@@ -18,7 +18,8 @@ static enum outcome check_same(struct call *call, const char *name, const struct
 		name, STR_ARG(is));
 }
 
-// Checks one member of metadata. stored: the stored metadata, whose members may be of a kind that is not taken any more; NULL: none.
+// Checks one member of metadata. stored: the stored metadata, whose members may be of a kind that is not taken any more; NULL:
+// none.
 // *keep: it is the client's, and is stored.
 static enum outcome check_member(const struct content_edit *edit, const struct doc_iter *it, const struct doc *stored, bool *keep)
 {

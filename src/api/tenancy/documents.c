@@ -21,8 +21,8 @@ static const struct shape tenant_members[] = {
 	TENANT_ATTRIBUTES, { .name = "metadata", .kind = SHAPE_MAP, .flags = SHAPE_INLINE }, END,
 };
 
-// With its collections. In XML the entries of the metadata have an element of their own here, since one may have the name "collections". Neither
-// is there empty: a PUT of the document would read an empty element as an entry of the metadata.
+// With its collections. In XML the entries of the metadata have an element of their own here, since one may have the name
+// "collections". Neither is there empty: a PUT of the document would read an empty element as an entry of the metadata.
 static const struct shape collection_members[] = {
 	ATTR("type", SHAPE_STRING), ATTR("resources", SHAPE_NUMBER), ATTR("href", SHAPE_STRING), END,
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forwards as objects: which addresses of a tenant lead to resources elsewhere, until when, and their end. For operators: a forward
-// names the tenant that has the resource now, and only who may read there may know it (doc/api.md, "Moves").
+// Forwards as objects: which addresses of a tenant lead to resources elsewhere, until when, and their end. For operators: a
+// forward names the tenant that has the resource now, and only who may read there may know it (doc/api.md, "Moves").
 #include "base/base.h"
 
 #include "api/documents.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The history of one resource: what it was before and after each change. What today's rules mask in it is masked in all of its versions.
+// The history of one resource: what it was before and after each change. What today's rules mask in it is masked in all of its
+// versions.
 #include "base/base.h"
 
 #include "api/documents.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conditions and orders of lists: what the parameters of a list's call select of a tenant's resources, of all resources, or of all tenants.
+// Conditions and orders of lists: what the parameters of a list's call select of a tenant's resources, of all resources, or of
+// all tenants.
 #include "base/base.h"
 
 #include "api/selector.h"

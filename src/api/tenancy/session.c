@@ -42,7 +42,8 @@ static void write_session(struct call *call, const struct session *session)
 	call_write(call, &session_document, doc);
 }
 
-// Beginning and ending a session are for the console alone, as a session is: the credential may be one that a browser sends by itself.
+// Beginning and ending a session are for the console alone, as a session is: the credential may be one that a browser sends by
+// itself.
 static enum outcome check_console(struct call *call)
 {
 	struct str detail;

@@ -86,8 +86,8 @@ void tenancy_write_resource(struct call *call, const struct resource *resource);
 struct doc *tenancy_blockers_doc(struct pool *pool, const struct move_blocker *blockers, size_t n);
 void tenancy_render_problem(struct call *call, enum outcome outcome, const struct problem *problem);
 
-// The content of a version of a resource, as a client may write it: metadata without what the server sets, but with the traits, and the
-// type's own members. Secrets are masked. content: that of the version.
+// The content of a version of a resource, as a client may write it: metadata without what the server sets, but with the traits,
+// and the type's own members. Secrets are masked. content: that of the version.
 struct former_content; // registry/undo/former.h
 struct doc *tenancy_content_doc(struct call *call, const struct resource *resource, const struct former_content *content);
 
@@ -103,9 +103,9 @@ enum outcome content_apply(void *arg, const struct resource *current, struct con
 
 // ---- resource.c
 
-// Reads the address and the preconditions of a call that changes one resource, and checks that its type leaves that to the caller's role.
-// of_content: as in type_role_check(); PUT begins with true, and content_apply() checks the role again if there is no such resource.
-// OUTCOME_OK; _FORBIDDEN; or the outcome of address_read() or conditions_read().
+// Reads the address and the preconditions of a call that changes one resource, and checks that its type leaves that to the
+// caller's role. of_content: as in type_role_check(); PUT begins with true, and content_apply() checks the role again if there is
+// no such resource. OUTCOME_OK; _FORBIDDEN; or the outcome of address_read() or conditions_read().
 enum outcome tenancy_begin_change(struct call *call, bool of_content, struct address *address, struct conditions *conditions);
 // Answers GET for the resource, or for a part of it at suffix below its address. write renders the answer.
 enum outcome tenancy_show_resource(struct call *call, struct str suffix,
@@ -114,7 +114,8 @@ enum outcome tenancy_show_resource(struct call *call, struct str suffix,
 // Reads the parameter limit, the most entries that a page of any list has: 1 to 1000; the WADL has its default, and refuses more.
 // OUTCOME_OK, _BAD_PARAMETER.
 enum outcome tenancy_read_limit(struct call *call, uint64_t *limit);
-// Reads what the parameters of each list of resources say: limit, marker, deleted, required and forbidden. OUTCOME_OK, _BAD_PARAMETER.
+// Reads what the parameters of each list of resources say: limit, marker, deleted, required and forbidden. OUTCOME_OK,
+// _BAD_PARAMETER.
 struct resource_query; // registry/resource/resource.h
 enum outcome tenancy_read_list(struct call *call, struct resource_query *query);
 // Appends them to the address of the next page.
@@ -133,8 +134,8 @@ struct doc *tenancy_change_doc(struct pool *pool, uint64_t id, int64_t at_us, st
 	struct str verb);
 // Reads a parameter that is a time, "2026-11-21T05:24:00Z"; *us stays as it is if it is not given. OUTCOME_OK, _BAD_PARAMETER.
 enum outcome tenancy_read_time(struct call *call, const char *name, int64_t *us);
-// Reads a document's member expires_at, a time in the future. without: what an error says of a document that does not have it. OUTCOME_OK,
-// _BAD_DOCUMENT.
+// Reads a document's member expires_at, a time in the future. without: what an error says of a document that does not have it.
+// OUTCOME_OK, _BAD_DOCUMENT.
 enum outcome tenancy_read_expiry(struct call *call, const struct doc *member, const char *without, int64_t *us);
 // Call it before the handler makes something that outlives the caller's credential (a token), or that sends what the caller may
 // read elsewhere from now on (a webhook). OUTCOME_OK; _FORBIDDEN: the credential is lent (is_lent in principal.h).
@@ -149,8 +150,8 @@ struct tenant_selected;   // registry/tenant/selection.h
 // Does the request have a parameter that filters or sorts the list, so that one of the functions tenancy_select_…() has to read
 // it?
 bool tenancy_selects(const struct call *call);
-// Reads the parameters, and the page of the list that they select. query: tenant, type, space, deleted, marker, limit and traits of the list.
-// OUTCOME_OK; _BAD_PARAMETER; or as resource_select().
+// Reads the parameters, and the page of the list that they select. query: tenant, type, space, deleted, marker, limit and traits
+// of the list. OUTCOME_OK; _BAD_PARAMETER; or as resource_select().
 enum outcome tenancy_select_resources(struct call *call, const struct resource_query *query, struct resource_selected *selected);
 // The same of all tenants' resources: by type, name or uid, too. query: deleted, marker, limit and traits.
 enum outcome tenancy_select_of_all(struct call *call, const struct resource_query *query, struct resource_selected *selected);

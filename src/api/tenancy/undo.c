@@ -174,8 +174,8 @@ static const struct route_method *find_method(const struct route_table *routes, 
 	return NULL;
 }
 
-// May the caller make one of these calls? best: what is known of other calls that do the same; *name is that of the call that came
-// closest. Roles count as this endpoint's WADL has them.
+// May the caller make one of these calls? best: what is known of other calls that do the same; *name is that of the call that
+// came closest. Roles count as this endpoint's WADL has them.
 static enum outcome may_make_one(struct call *call, const char *const *ids, size_t n, enum outcome best, struct str *name)
 {
 	for (size_t i = 0; best != OUTCOME_OK && i < n && ids[i] != NULL; i++) {

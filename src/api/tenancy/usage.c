@@ -43,8 +43,8 @@ static const struct repr_document list_document = { .body = { .name = "usage", .
 
 // ---- what is asked for
 
-// Times are whole seconds: the addresses of the next pages have them so, and all pages of a list have to be about the same time. Periods
-// end at whole seconds, so those that lie between the times stay the same.
+// Times are whole seconds: the addresses of the next pages have them so, and all pages of a list have to be about the same time.
+// Periods end at whole seconds, so those that lie between the times stay the same.
 static enum outcome read_times(struct call *call, struct usage_query *query)
 {
 	query->until_us = call->registry->now_us;
@@ -183,8 +183,8 @@ static struct doc *row_doc(struct call *call, const struct usage_row *row)
 	return doc;
 }
 
-// RFC 4180: a field with a comma, a quote or a line break stands in quotes. A spreadsheet takes a field that begins with one of =+-@
-// for a formula, even in quotes, so such a name gets an apostrophe in front.
+// RFC 4180: a field with a comma, a quote or a line break stands in quotes. A spreadsheet takes a field that begins with one of
+// =+-@ for a formula, even in quotes, so such a name gets an apostrophe in front.
 static void add_field(struct buf *out, struct str text)
 {
 	bool is_formula = text.n > 0 && memchr("=+-@\t\r", text.p[0], 6) != NULL, quoted = is_formula;

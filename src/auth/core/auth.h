@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Authenticators (auth/core/authenticator.h) find the user who sent a request. An endpoint's `auth` setting lists them; the first that
-// finds a credential of its kind decides. Tokens come as "X-Auth-Token: T" or "Authorization: Bearer T".
+// Authenticators (auth/core/authenticator.h) find the user who sent a request. An endpoint's `auth` setting lists them; the first
+// that finds a credential of its kind decides. Tokens come as "X-Auth-Token: T" or "Authorization: Bearer T".
 //   token        opaque "id.secret"; SHA-256 of the secret in table tokens; expiry, revocation, tenant and role there
 //   remote-user  the user whom the web server has authenticated, REMOTE_USER; refused unless TENURE_REMOTE_USER_SECRET equals
 //                the endpoint's remote_user_secret, which the web server sets only where it authenticates (nginx fills
@@ -71,17 +71,18 @@ struct str auth_token(const struct request *request);
 // Did the last auth_identify() validate the token now, by the database, a service or its signature, instead of using a cache
 // entry? False if the token was refused by its form alone.
 bool auth_has_validated(const struct auth *auth);
-// Did the last auth_identify() return OUTCOME_UNAUTHENTICATED for a token that is good, because the token's own rules don't permit such a
-// request? Then no wrong token came.
+// Did the last auth_identify() return OUTCOME_UNAUTHENTICATED for a token that is good, because the token's own rules don't
+// permit such a request? Then no wrong token came.
 bool auth_refused_a_good_token(const struct auth *auth);
 enum {
 	AUTH_REVALIDATE_S = 1800,      // a cached validation is repeated after so many seconds, unless a setting gives another time
 	AUTH_REVALIDATE_MOST_S = 3600, // the most that such a setting may give
 };
-// Forgets which authenticator decided last. To be called when a request begins: it may be refused before auth_identify() is called for it.
+// Forgets which authenticator decided last. To be called when a request begins: it may be refused before auth_identify() is
+// called for it.
 void auth_forget(struct auth *auth);
-// Value for WWW-Authenticate with a 401: that of the authenticator which decided last, or, if none did since auth_forget() or within the
-// last auth_identify(), of the first one. Valid until the next auth_identify().
+// Value for WWW-Authenticate with a 401: that of the authenticator which decided last, or, if none did since auth_forget() or
+// within the last auth_identify(), of the first one. Valid until the next auth_identify().
 const char *auth_challenge(const struct auth *auth);
 
 // ---- tokens as tenure-manage makes them
@@ -128,7 +129,8 @@ enum outcome auth_token_get(struct db *db, struct pool *pool, const struct token
 	struct token_info *info);
 // Makes a token for info->user with info->role, info->description and info->expires_us; info->created_us is the present time.
 // Sets info->id and *token, which can't be read again later. A tenant may have at most most tokens, ended ones included.
-// OUTCOME_CREATED; with *detail: _BAD_DOCUMENT (a value is wrong), _OVER_QUOTA, _FORBIDDEN (most is 0). The caller holds the lock of the tenant's row.
+// OUTCOME_CREATED; with *detail: _BAD_DOCUMENT (a value is wrong), _OVER_QUOTA, _FORBIDDEN (most is 0). The caller holds the lock
+// of the tenant's row.
 enum outcome auth_token_add(struct db *db, struct pool *pool, const struct token_holder *holder, uint64_t most,
 	struct token_info *info, struct str *token, struct str *detail);
 // Revokes the token if it was not revoked before. *revoked: it was not. OUTCOME_OK, _NOT_FOUND.

@@ -33,8 +33,8 @@ struct authenticator {
 	// setup must outlive the call only; what it points to outlives the state.
 	void *(*open)(const struct auth_setup *setup, char **error);
 	void (*close)(void *state); // NULL: nothing is to be released
-	// Could this be a token of this kind, by its form alone? Asked only while another authenticator comes behind: one that reads
-	// tokens then gets what could not. pool: for what it needs meanwhile. NULL: every token could be.
+	// Could this be a token of this kind, by its form alone? Asked only while another authenticator comes behind: one that
+	// reads tokens then gets what could not. pool: for what it needs meanwhile. NULL: every token could be.
 	bool (*has_form)(struct pool *pool, struct str token);
 	// *recognised: the request has a credential of this kind, so its outcome decides, and no later authenticator runs.
 	// OUTCOME_OK, _UNAUTHENTICATED, _FORBIDDEN (the credential does not count for such a request), _UNAVAILABLE (it can't be
@@ -45,8 +45,8 @@ struct authenticator {
 	// Did the last identify() validate its token now: did it ask the database or a service, or verify a signature, instead of
 	// looking into its cache alone? NULL: it never does.
 	bool (*has_validated)(const void *state);
-	// Did the last identify() return OUTCOME_UNAUTHENTICATED for a token that is good, because the token's own rules don't permit such a
-	// request? NULL: it never does.
+	// Did the last identify() return OUTCOME_UNAUTHENTICATED for a token that is good, because the token's own rules don't
+	// permit such a request? NULL: it never does.
 	bool (*refused_a_good_token)(const void *state);
 	// The role, in the endpoint's default_tenant, of users without tenant and role. NULL: this authenticator sets no such
 	// role.
@@ -65,16 +65,17 @@ bool auth_is_name(struct str name);
 // none. True with an empty *token for "Authorization: Bearer" alone.
 bool auth_read_token(const struct request *request, struct str *token);
 extern const char *const auth_token_headers[]; // those that auth_read_token() reads; ends with NULL
-// Is Origin, if the request has it, "http://" or "https://" with the host and port of the request's Host? True for requests of programs, which
-// send no Origin.
+// Is Origin, if the request has it, "http://" or "https://" with the host and port of the request's Host? True for requests of
+// programs, which send no Origin.
 bool auth_has_own_origin(const struct request *request);
-// Is it a change that a page of another site made the browser send? For credentials that browsers send by themselves with any request to
-// the web server, passwords and certificates: such a page's form comes with them, maybe without its user. True: *detail says so, and the
-// outcome is OUTCOME_FORBIDDEN. False for requests of programs, which don't say where they come from, and for all that only read.
+// Is it a change that a page of another site made the browser send? For credentials that browsers send by themselves with any
+// request to the web server, passwords and certificates: such a page's form comes with them, maybe without its user. True:
+// *detail says so, and the outcome is OUTCOME_FORBIDDEN. False for requests of programs, which don't say where they come from,
+// and for all that only read.
 bool auth_is_of_another_site(const struct request *request, struct str *detail);
-// NULL, or what is wrong with the secret by which the web server vouches for variables (malloc): it is missing, shorter than 16 characters, or
-// has some that a web server's configuration would need quotes for. For the message: the endpoint, the authenticator, the name of the
-// setting, a variable that it vouches for, and the parameter by which the secret comes.
+// NULL, or what is wrong with the secret by which the web server vouches for variables (malloc): it is missing, shorter than 16
+// characters, or has some that a web server's configuration would need quotes for. For the message: the endpoint, the
+// authenticator, the name of the setting, a variable that it vouches for, and the parameter by which the secret comes.
 char *auth_check_secret(const char *endpoint, const char *authenticator, const char *setting, struct str secret, const char *variable,
 	const char *parameter);
 // For *error, from malloc.

@@ -20,8 +20,8 @@ bool client_certificate_came(const struct request *request);
 // NULL: the web server has verified the client's certificate, sends it, and vouches for it by the secret. Otherwise which of these is
 // missing.
 const char *client_certificate_check(const struct request *request, struct str secret);
-// Reads the certificate, whose strings are in pool afterwards. Call it only after client_certificate_check(). NULL, or what is wrong: it can't
-// be read, or is not valid at present.
+// Reads the certificate, whose strings are in pool afterwards. Call it only after client_certificate_check(). NULL, or what is
+// wrong: it can't be read, or is not valid at present.
 const char *client_certificate_read(struct pool *pool, const struct request *request, struct certificate *certificate);
 
 #endif

@@ -39,8 +39,8 @@ bool auth_has_own_origin(const struct request *request)
 	return origin.n == 0; // "null": a page without an origin
 }
 
-// Browsers tell whose page it was: by Sec-Fetch-Site (Fetch Metadata) over https and to localhost alone, and some older ones not at all;
-// by Origin with each change that another origin's page sends. What only reads gives that page nothing.
+// Browsers tell whose page it was: by Sec-Fetch-Site (Fetch Metadata) over https and to localhost alone, and some older ones not
+// at all; by Origin with each change that another origin's page sends. What only reads gives that page nothing.
 bool auth_is_of_another_site(const struct request *request, struct str *detail)
 {
 	struct str site = str_trim(request_header(request, "sec-fetch-site"));

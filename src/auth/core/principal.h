@@ -16,8 +16,8 @@ struct principal {
 	bool reads_all;    // may read what an operator may; its role is ROLE_NONE or ROLE_OPERATOR, so it changes nothing in a tenant
 	bool is_lent;      // somebody lent it a part of its rights for a time (Keystone's restricted application credentials, trusts), so it makes no
 	                   // credential that would outlive that
-	// Settings have made role of the OpenStack roles below. Where no policy is configured, these give nothing more: the OpenStack role
-	// admin alone does not make an operator.
+	// Settings have made role of the OpenStack roles below. Where no policy is configured, these give nothing more: the
+	// OpenStack role admin alone does not make an operator.
 	bool is_mapped;
 	// For OpenStack's policies (principal_openstack):
 	bool has_roles;    // the credential says which roles and scope it has; false: they follow from the role and the tenant above
@@ -55,8 +55,8 @@ bool openstack_scope_may_all(const struct principal *principal);
 enum outcome principal_may(const struct principal *principal, enum role needed, struct realm realm);
 // The same for a method that changes nothing: a principal with reads_all may use it in every realm, whatever its role.
 enum outcome principal_may_read(const struct principal *principal, enum role needed, struct realm realm);
-// Where no policy is configured: may the principal see what consumers of that OpenStack project use: does its scope have that project, or may it
-// read everything? OUTCOME_OK; OUTCOME_FORBIDDEN; OUTCOME_UNAUTHENTICATED: the request is anonymous.
+// Where no policy is configured: may the principal see what consumers of that OpenStack project use: does its scope have that
+// project, or may it read everything? OUTCOME_OK; OUTCOME_FORBIDDEN; OUTCOME_UNAUTHENTICATED: the request is anonymous.
 enum outcome principal_may_see_usages(const struct principal *principal, struct str project);
 
 #endif

@@ -13,7 +13,8 @@ struct principal_cache;
 // believed_us: how long an entry is used, in microseconds; 0: nothing is cached. Never returns NULL.
 struct principal_cache *principal_cache_new(int64_t believed_us);
 void principal_cache_free(struct principal_cache **cache);
-// Sets *principal's user, tenant, role and expires_us, its strings in pool. False: the token isn't cached, or its entry is too old or expired.
+// Sets *principal's user, tenant, role and expires_us, its strings in pool. False: the token isn't cached, or its entry is too
+// old or expired.
 bool principal_cache_find(struct principal_cache *cache, const uint8_t key[DIGEST_SHA256], struct pool *pool,
 	struct principal *principal);
 // Caches user, tenant, role and expires_us. The entry isn't found once expires_us has passed.

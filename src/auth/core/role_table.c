@@ -23,8 +23,8 @@ bool role_list_overlaps(struct str names, struct str wanted, enum role_names kin
 	return false;
 }
 
-// Divides a row "NAME:ROLE" at its last colon: no role has one, but names do, such as the scope "tenure:read". False: it is none, or has
-// no name.
+// Divides a row "NAME:ROLE" at its last colon: no role has one, but names do, such as the scope "tenure:read". False: it is none,
+// or has no name.
 static bool read_row(struct str row, struct str *name, enum role *role)
 {
 	size_t end = row.n; // of what is before the colon and the colon itself

@@ -90,8 +90,8 @@ void token_use_note(const struct shared *shared, struct str id, int64_t now_us)
 	take_place(find_place(uses, key), key, id, now_us);
 }
 
-// Reads an entry. False: it is free, or does not have its id: two processes took it at the same time, or the file is damaged. Then it is
-// freed, and the next use of the token takes a place again.
+// Reads an entry. False: it is free, or does not have its id: two processes took it at the same time, or the file is damaged.
+// Then it is freed, and the next use of the token takes a place again.
 static bool read_entry(const struct shared *shared, struct entry *entry, struct token_use *use)
 {
 	uint64_t words[WORDS], key = atomic_load(&entry->key);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many workers of an endpoint wait for other services at a time, counted in memory that the processes of the host share, so that
-// services that are slow never keep all of them. Whatever services an endpoint's authenticators ask, their waiting counts together:
-// if each had a count of its own, two slow services could keep all workers. For files in auth/ only.
+// How many workers of an endpoint wait for other services at a time, counted in memory that the processes of the host share, so
+// that services that are slow never keep all of them. Whatever services an endpoint's authenticators ask, their waiting counts
+// together: if each had a count of its own, two slow services could keep all workers. For files in auth/ only.
 #ifndef TENURE_AUTH_CORE_WAITING_H
 #define TENURE_AUTH_CORE_WAITING_H
 

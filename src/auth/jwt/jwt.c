@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Authenticator for signed JSON Web Tokens (RFC 7519), as OpenID Connect providers issue them. It follows RFC 8725: algorithms by an allow
-// list, each with its own kind of key; issuer and audience always compared; keys never taken from the token (jwk, jku, x5c, x5u are not
-// read). A refusal says what is wrong as RFC 6750 section 3 has it. Section [jwt] of tenure.conf says what the claims give.
+// Authenticator for signed JSON Web Tokens (RFC 7519), as OpenID Connect providers issue them. It follows RFC 8725: algorithms by
+// an allow list, each with its own kind of key; issuer and audience always compared; keys never taken from the token (jwk, jku,
+// x5c, x5u are not read). A refusal says what is wrong as RFC 6750 section 3 has it. Section [jwt] of tenure.conf says what the
+// claims give.
 #include "base/base.h"
 
 #include "auth/core/authenticator.h"
@@ -81,8 +82,8 @@ static bool is_type(struct str type, struct str wanted)
 	return str_eq_nocase(type, wanted);
 }
 
-// The values of typ that are accepted if the setting names none: those of access tokens and ID tokens. A token of another type, such as
-// "logout+jwt", was issued for another purpose (RFC 8725 section 3.11).
+// The values of typ that are accepted if the setting names none: those of access tokens and ID tokens. A token of another type,
+// such as "logout+jwt", was issued for another purpose (RFC 8725 section 3.11).
 static bool is_right_type(const struct jwt *jwt, const struct doc *header)
 {
 	struct str wanted = str_c(jwt->settings->type);
@@ -223,8 +224,9 @@ static const char *check_issuer(const struct attempt *attempt)
 	return str_eq_c(doc_string(iss), attempt->jwt->settings->issuer) ? NULL : "the token is of another issuer";
 }
 
-// A token that is bound to a certificate is good only beside that certificate (RFC 8705 section 3). Other bindings (RFC 7800, RFC 9449) take
-// a proof that nothing here verifies; with them a token is refused, since otherwise whoever has stolen it could use it.
+// A token that is bound to a certificate is good only beside that certificate (RFC 8705 section 3). Other bindings (RFC 7800, RFC
+// 9449) take a proof that nothing here verifies; with them a token is refused, since otherwise whoever has stolen it could use
+// it.
 static const char *check_binding(struct attempt *attempt)
 {
 	const struct request *request = attempt->identity->request;
@@ -253,8 +255,8 @@ static const char *check_binding(struct attempt *attempt)
 
 enum claim { CLAIM_OF_USER, CLAIM_OF_TENANT };
 
-// Reads the claim that the setting names, as a name in the principal; a token may lack a tenant, but no user. NULL, or what is wrong with
-// the claim.
+// Reads the claim that the setting names, as a name in the principal; a token may lack a tenant, but no user. NULL, or what is
+// wrong with the claim.
 static const char *read_name(const struct attempt *attempt, const char *setting, enum claim claim, struct str *name)
 {
 	const struct doc *value = NULL;
@@ -278,7 +280,8 @@ static void add_role(struct buf *names, struct str name)
 	buf_add(names, name);
 }
 
-// The token's roles, with commas: of a list of texts, or of one text with blanks between them, as "scope" is (RFC 8693 section 4.2).
+// The token's roles, with commas: of a list of texts, or of one text with blanks between them, as "scope" is (RFC 8693 section
+// 4.2).
 static const char *read_roles(const struct attempt *attempt, struct str *roles)
 {
 	struct buf names = buf_new(attempt->pool, 64);
@@ -352,8 +355,8 @@ static enum outcome check_token(struct attempt *attempt, struct principal *princ
 	return wrong == NULL ? OUTCOME_OK : refuse(attempt, wrong);
 }
 
-// The cache's key is of all that the answer depends on: the token, and the certificate that the web server vouches for, if there is one. The
-// length of the token stands in front, so that no token is another one with a certificate behind it.
+// The cache's key is of all that the answer depends on: the token, and the certificate that the web server vouches for, if there
+// is one. The length of the token stands in front, so that no token is another one with a certificate behind it.
 static void make_key(const struct attempt *attempt, struct str token, uint8_t key[DIGEST_SHA256])
 {
 	const struct request *request = attempt->identity->request;
@@ -404,7 +407,8 @@ static enum outcome identify(void *state, const struct identity *identity, bool 
 	return OUTCOME_OK;
 }
 
-// Tokens of tenure-manage have one dot. What has two and can't be read is taken for one of a provider, whose user is told what is wrong with it.
+// Tokens of tenure-manage have one dot. What has two and can't be read is taken for one of a provider, whose user is told what is
+// wrong with it.
 static bool has_form(struct pool *pool, struct str token)
 {
 	struct jwt_parts parts;

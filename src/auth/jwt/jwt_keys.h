@@ -14,8 +14,8 @@ enum {
 };
 
 // Reads a JSON Web Key Set (RFC 7517), or PEM blocks "PUBLIC KEY" and "CERTIFICATE". Keys of other kinds, for encryption, of less
-// than 2048 bits (RSA) and those that come with their private part are left out: a set may hold such beside the others. NULL: it is
-// neither form, or no key is left; *error (malloc) says why.
+// than 2048 bits (RSA) and those that come with their private part are left out: a set may hold such beside the others. NULL: it
+// is neither form, or no key is left; *error (malloc) says why.
 struct jwt_keys *jwt_keys_read(struct str text, char **error);
 void jwt_keys_free(struct jwt_keys **keys);
 size_t jwt_keys_count(const struct jwt_keys *keys);
@@ -25,8 +25,8 @@ enum jwt_signature {
 	JWT_SIGNATURE_WRONG,  // a key has that id, and the signature was not made with it
 	JWT_SIGNATURE_NO_KEY, // no key verifies the signature: the key that made it may not have been fetched yet
 };
-// Verifies with each key that takes the algorithm and has the id kid. A key without id, as in PEM, is tried for every id; kid.p NULL:
-// the token names no key, and each is tried.
+// Verifies with each key that takes the algorithm and has the id kid. A key without id, as in PEM, is tried for every id; kid.p
+// NULL: the token names no key, and each is tried.
 enum jwt_signature jwt_keys_verify(const struct jwt_keys *keys, struct str kid, enum signature_algorithm algorithm, struct str data,
 	struct str signature);
 

@@ -33,8 +33,9 @@ enum {
 	NODES_MAX = 10000,
 };
 
-// The keys of one issuer, as all processes of a host share them. The writer makes the sequence number odd before it writes the text, and
-// even afterwards; and it writes a hash of the text. So a reader never takes a text that a killed process left half written.
+// The keys of one issuer, as all processes of a host share them. The writer makes the sequence number odd before it writes the
+// text, and even afterwards; and it writes a hash of the text. So a reader never takes a text that a killed process left half
+// written.
 struct published {
 	_Atomic uint64_t issuer;    // hash of where the keys come from; 0: free
 	_Atomic int64_t fetch_began_tick; // clock_tick_us when the last fetch began; 0: none did
@@ -178,8 +179,8 @@ static uint64_t check_of(const struct jwt_source *source, struct str text)
 	return siphash(key, text);
 }
 
-// Publishes a text. The process that fetches calls it. A second process fetches at the same time only if the first one has exceeded its
-// time; if both write at once, the hash doesn't match what they leave, and readers ignore it.
+// Publishes a text. The process that fetches calls it. A second process fetches at the same time only if the first one has
+// exceeded its time; if both write at once, the hash doesn't match what they leave, and readers ignore it.
 static void publish(struct jwt_source *source, struct str text)
 {
 	struct published *place = place_of(source);
@@ -272,9 +273,9 @@ static bool get(struct pool *pool, struct fetcher *fetcher, const char *url, int
 	return true;
 }
 
-// The address of the keys by the issuer's discovery document (OpenID Connect Discovery 1.0 section 4). Its issuer must be the one that was
-// asked, or a document of another issuer could be passed off as this one's; and a document that was fetched by https may not
-// send us to keys by http.
+// The address of the keys by the issuer's discovery document (OpenID Connect Discovery 1.0 section 4). Its issuer must be the one
+// that was asked, or a document of another issuer could be passed off as this one's; and a document that was fetched by https may
+// not send us to keys by http.
 static bool discover(struct jwt_source *source, struct pool *pool, struct fetcher *fetcher, int64_t deadline_us, const char **url)
 {
 	struct str issuer = str_c(source->settings->issuer), body, error;
@@ -346,7 +347,8 @@ static bool is_fetching(const struct jwt_source *source, const struct published 
 	return began > atomic_load(&place->done_tick) && began <= now && now - began < ((int64_t)source->settings->timeout + 1) * SECOND_US;
 }
 
-// Begins a fetch, unless one is under way, or the last one ended less than least_us ago, or failed a moment ago. False: none is under way.
+// Begins a fetch, unless one is under way, or the last one ended less than least_us ago, or failed a moment ago. False: none is
+// under way.
 static bool begin_fetch(struct jwt_source *source, int64_t least_us)
 {
 	struct published *place = place_of(source);
@@ -431,8 +433,8 @@ static enum jwt_verdict verify(const struct jwt_source *source, struct str kid, 
 	return JWT_UNKNOWN_KEY;
 }
 
-// Keys that are younger are taken for the issuer's present ones. A caller that may not wait has the keys of a fetch only at its next call,
-// when they may be older than keys_retry.
+// Keys that are younger are taken for the issuer's present ones. A caller that may not wait has the keys of a fetch only at its
+// next call, when they may be older than keys_retry.
 static int64_t present_us(const struct jwt_source *source, bool may_wait)
 {
 	unsigned seconds = source->settings->keys_retry;

@@ -74,7 +74,8 @@ static int64_t timeout_us(const struct keystone *keystone)
 	return (int64_t)keystone->settings->timeout * SECOND_US;
 }
 
-// The longest that a question takes, with the one about the service user's own token, and a second for what else its process does.
+// The longest that a question takes, with the one about the service user's own token, and a second for what else its process
+// does.
 static int64_t longest_us(const struct keystone *keystone)
 {
 	return timeout_us(keystone) + KEYSTONE_CONTROL_US + SECOND_US;
@@ -90,9 +91,8 @@ static bool is_expired(const struct keystone_token *token)
 	return clock_now_us() >= token->expires_us;
 }
 
-// Looks the token up in the cache. A token that has expired is known to be bad, unless allow_expired, however long ago Keystone was asked
-// about it. Never KEYSTONE_STALE. since_us: as for
-// keystone_cache_find().
+// Looks the token up in the cache. A token that has expired is known to be bad, unless allow_expired, however long ago Keystone
+// was asked about it. Never KEYSTONE_STALE. since_us: as for keystone_cache_find().
 static enum keystone_known find_since(const struct keystone *keystone, const struct keystone_key *key, bool allow_expired, int64_t since_us,
 	struct pool *pool, struct keystone_token *token)
 {
@@ -269,8 +269,8 @@ static void drop_pending(struct keystone *keystone)
 	free(pending);
 }
 
-// For a process that must not block. The questions are asked in the order in which they came, so that each is asked, however many there are.
-// A token about which a process asks already is left out.
+// For a process that must not block. The questions are asked in the order in which they came, so that each is asked, however many
+// there are. A token about which a process asks already is left out.
 static void ask_in_background(struct keystone *keystone, const struct keystone_key *key, struct str text, bool allow_expired,
 	struct pool *pool)
 {
@@ -288,8 +288,8 @@ static void ask_in_background(struct keystone *keystone, const struct keystone_k
 	}
 }
 
-// The answer to what was asked in the background at an earlier look; and asks again. So each answer is found once at least, even where the
-// settings say that none is believed.
+// The answer to what was asked in the background at an earlier look; and asks again. So each answer is found once at least, even
+// where the settings say that none is believed.
 static enum keystone_known find_in_background(struct keystone *keystone, const struct keystone_key *key, struct str text, bool allow_expired,
 	struct pool *pool, struct keystone_token *token)
 {
@@ -353,9 +353,9 @@ static bool is_operator_dialect(const struct keystone *keystone, const char *dia
 	return dialect != NULL && role_list_overlaps(str_c(dialect), str_c(keystone->settings->operator_dialects), ROLE_NAMES_EXACT);
 }
 
-// OpenStack's policy of placement takes the role service on any project. That of bare metal takes it on the system, and on the project of
-// OpenStack's own services, by name; on others it is for what belongs to the project (there a setting, rbac_service_role_elevated_access,
-// says so).
+// OpenStack's policy of placement takes the role service on any project. That of bare metal takes it on the system, and on the
+// project of OpenStack's own services, by name; on others it is for what belongs to the project (there a setting,
+// rbac_service_role_elevated_access, says so).
 static bool service_is_bound(const struct keystone *keystone, const struct keystone_token *token, const char *dialect)
 {
 	const struct keystone_settings *settings = keystone->settings;
@@ -428,9 +428,10 @@ static void fill_principal(const struct keystone *keystone, const struct identit
 
 // ---- identify
 
-// An application credential with access rules is good for what one of them names. A request by a service is exempt, as keystonemiddleware
-// has it: the service goes on with what its user has begun. That takes a service token with one of the roles of service_token_roles:
-// with any other token beside, users would rid themselves of the rules. A watch is looked at when it begins.
+// An application credential with access rules is good for what one of them names. A request by a service is exempt, as
+// keystonemiddleware has it: the service goes on with what its user has begun. That takes a service token with one of the roles
+// of service_token_roles: with any other token beside, users would rid themselves of the rules. A watch is looked at when it
+// begins.
 static bool rules_permit(const struct identity *identity, const struct keystone_token *token)
 {
 	const struct request *request = identity->request;
@@ -482,8 +483,8 @@ static enum outcome identify(void *state, const struct identity *identity, bool 
 	return OUTCOME_OK;
 }
 
-// Tokens of tenure-manage are "id.secret"; those of Keystone have no dot (Fernet), or are JSON Web Tokens of a kind of their own (JWS). So the token
-// of an OpenID Connect provider isn't sent to Keystone, whichever of the two authenticators comes first.
+// Tokens of tenure-manage are "id.secret"; those of Keystone have no dot (Fernet), or are JSON Web Tokens of a kind of their own
+// (JWS). So the token of an OpenID Connect provider isn't sent to Keystone, whichever of the two authenticators comes first.
 static bool has_form(struct pool *pool, struct str token)
 {
 	return str_find(token, '.', 0) == token.n || jwt_form_is_keystones(pool, token);

@@ -36,9 +36,9 @@ struct own_token {
 	char text[KEYSTONE_TOKEN_MAX + 1];  // ends with NUL
 };
 
-// What an asker and the processes that are forked to ask share, so that what one of them got by a login serves those that come after it. Each
-// login writes to another place. If a place is written again while a process reads it, or if a process was killed while it wrote,
-// what was read is no valid token: Keystone refuses it, and the next process logs in.
+// What an asker and the processes that are forked to ask share, so that what one of them got by a login serves those that come
+// after it. Each login writes to another place. If a place is written again while a process reads it, or if a process was killed
+// while it wrote, what was read is no valid token: Keystone refuses it, and the next process logs in.
 struct own {
 	_Atomic unsigned logins;            // how many have written their token
 	_Atomic unsigned newest;            // the index of the newest token's place + 1; 0: there is no token
@@ -305,7 +305,8 @@ static enum keystone_answer take_login(struct keystone_asker *asker, const struc
 		complain(asker, "login", STR("the answer lacks X-Subject-Token, or expires_at is no time"));
 		return KEYSTONE_AWAY;
 	}
-	// Only a clock explains that. Without a pause each question would bring a login, and each user's token would pass for expired.
+	// Only a clock explains that. Without a pause each question would bring a login, and each user's token would pass for
+	// expired.
 	if (expires <= now) {
 		complain(asker, "login", str_printf(asker->pool, "the new token expired %lld s ago: is this host's clock ahead of Keystone's?",
 			(long long)(now - expires) / 1000000));
@@ -467,9 +468,9 @@ static bool send_question(struct keystone_asker *asker, struct str token, bool a
 	return exchange(asker, &request, "validation", answer);
 }
 
-// Does Keystone answer a question that no client has chosen: about the service user's own token? A client's token can make Keystone close
-// the connection, fail, hang, or answer more than is read. If that made Keystone count as away, one client could keep out all others. That it
-// refuses the own token is an answer, too; the next question brings a login then.
+// Does Keystone answer a question that no client has chosen: about the service user's own token? A client's token can make
+// Keystone close the connection, fail, hang, or answer more than is read. If that made Keystone count as away, one client could
+// keep out all others. That it refuses the own token is an answer, too; the next question brings a login then.
 static bool answers_others(struct keystone_asker *asker)
 {
 	int64_t least_us = clock_tick_us() + KEYSTONE_CONTROL_US;
@@ -487,8 +488,8 @@ static bool answers_others(struct keystone_asker *asker)
 	return came == KEYSTONE_VALID || came == KEYSTONE_REFUSED;
 }
 
-// Keystone, or the web server before it, refused the request itself (400, 413, 414, 431): because of this token, mostly for its length; or because
-// it refuses every request, since TLS was switched on at that port, for example.
+// Keystone, or the web server before it, refused the request itself (400, 413, 414, 431): because of this token, mostly for its
+// length; or because it refuses every request, since TLS was switched on at that port, for example.
 static enum keystone_answer judge_refusal(struct keystone_asker *asker, long status)
 {
 	bool only_this = answers_others(asker);

@@ -220,8 +220,8 @@ static const struct facts *load(const shared_word *entry, const struct size *siz
 	return still && head->check == check_of(head, facts) ? facts : NULL;
 }
 
-// If the sequence is odd already, a process was killed while it wrote, or is writing another token's entry at this place now. This entry is
-// written over it. If two processes write at once, the mixture fails the checksum, so no reader uses it.
+// If the sequence is odd already, a process was killed while it wrote, or is writing another token's entry at this place now.
+// This entry is written over it. If two processes write at once, the mixture fails the checksum, so no reader uses it.
 static uint64_t begin_storing(shared_word *entry)
 {
 	uint64_t sequence = atomic_load_explicit(&entry[0], memory_order_relaxed) | 1;
@@ -311,8 +311,8 @@ enum keystone_known keystone_cache_find(const struct keystone_cache *cache, cons
 	return known;
 }
 
-// Which of the set's entries a new one takes the place of; NULL: none, since all are good, and the new one may not replace a good one
-// (may_replace_good). What stands in them isn't checked: at worst, another one than the best gives way.
+// Which of the set's entries a new one takes the place of; NULL: none, since all are good, and the new one may not replace a good
+// one (may_replace_good). What stands in them isn't checked: at worst, another one than the best gives way.
 static shared_word *place_for(const struct keystone_cache *cache, const struct size *size, const struct keystone_key *key, int64_t good_us,
 	bool may_replace_good)
 {

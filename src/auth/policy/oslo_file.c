@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a file of rules (auth/policy/oslo_rules.h) by the events of libyaml: no tree is built, so a hostile file can't make one grow.
+// Reads a file of rules (auth/policy/oslo_rules.h) by the events of libyaml: no tree is built, so a hostile file can't make one
+// grow.
 #include "base/base.h"
 
 #include <errno.h>

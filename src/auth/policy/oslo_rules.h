@@ -28,8 +28,8 @@ struct oslo_target {
 	struct str project, user;
 };
 
-// Compiles n rules, at most OSLO_MAX_ALL, each of another name, into pool. NULL: a rule is no check, names a rule that does not exist, or
-// names itself, directly or through others; *error (malloc) says which rule, in which line of the file, and why.
+// Compiles n rules, at most OSLO_MAX_ALL, each of another name, into pool. NULL: a rule is no check, names a rule that does not
+// exist, or names itself, directly or through others; *error (malloc) says which rule, in which line of the file, and why.
 struct oslo_rules *oslo_rules_compile(struct pool *pool, const struct oslo_rule *rules, size_t n, char **error);
 // Does the rule of that index say yes?
 bool oslo_rules_allow(const struct oslo_rules *rules, size_t index, const struct principal *principal,

@@ -52,12 +52,13 @@ struct config *config_new(const struct config_table *const *tables);
 // Adds an endpoint with all settings at their defaults. NULL if there are CONFIG_MAX_ENDPOINTS.
 const struct endpoint_config *config_add_endpoint(struct config *config, struct str name);
 // The same as config_new() with what the file `path`, the files it includes, and the environment say. NULL on failure: *error,
-// from malloc, says file, line, what is wrong and what would be right. An unknown key or section is an error, too. *error NULL: no memory.
+// from malloc, says file, line, what is wrong and what would be right. An unknown key or section is an error, too. *error NULL:
+// no memory.
 struct config *config_load(const char *path, const struct config_table *const *tables, char **error);
 void config_free(struct config **config);
 
-// The struct of a table's values. The table must be one of config->tables, and not one of an endpoint's settings. Whoever made the
-// configuration may change the values until others read them.
+// The struct of a table's values. The table must be one of config->tables, and not one of an endpoint's settings. Whoever made
+// the configuration may change the values until others read them.
 void *config_values(const struct config *config, const struct config_table *table);
 // The same for a table of an endpoint's settings.
 void *config_endpoint_values(const struct endpoint_config *endpoint, const struct config_table *table);

@@ -67,8 +67,8 @@ struct config_table {
 	size_t n;
 	size_t size;      // of the struct of values
 	bool of_endpoint; // the settings are those of a section [endpoint NAME], whose rows say "endpoint": a struct for each endpoint
-	// Looks at the values together, once all are read. NULL, or in pool what is wrong and what would be right: "[section] key:
-	// got …; expected …". NULL: each value alone is all there is to check. Not for a table of an endpoint's settings.
+	// Looks at the values together, once all are read. NULL, or in pool what is wrong and what would be right: "[section]
+	// key: got …; expected …". NULL: each value alone is all there is to check. Not for a table of an endpoint's settings.
 	const char *(*check)(const void *values, struct pool *pool);
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a client's X.509 certificate says of its owner: the subject and the alternative names. Whether it is to be trusted is for the web
-// server, which has verified it.
+// What a client's X.509 certificate says of its owner: the subject and the alternative names. Whether it is to be trusted is for
+// the web server, which has verified it.
 #ifndef TENURE_BASE_CRYPTO_CERTIFICATE_H
 #define TENURE_BASE_CRYPTO_CERTIFICATE_H
 
@@ -31,9 +31,9 @@ struct certificate {
 	uint8_t thumbprint[DIGEST_SHA256]; // of the whole certificate in DER: x5t#S256 of RFC 8705
 };
 
-// Reads the first certificate of a PEM text; white space within it, such as web servers put there, doesn't matter. Strings in pool. NULL,
-// or what is wrong: it can't be read, or one of its names has NUL, isn't of the characters that its type allows, or there are more than
-// CERTIFICATE_NAMES_MAX.
+// Reads the first certificate of a PEM text; white space within it, such as web servers put there, doesn't matter. Strings in
+// pool. NULL, or what is wrong: it can't be read, or one of its names has NUL, isn't of the characters that its type allows, or
+// there are more than CERTIFICATE_NAMES_MAX.
 const char *certificate_read(struct pool *pool, struct str pem, struct certificate *certificate);
 
 #endif

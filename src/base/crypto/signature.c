@@ -95,7 +95,8 @@ static bool kind_of(const EVP_PKEY *key, enum kind *kind)
 	return false;
 }
 
-// Takes the key, which may be NULL. What OpenSSL noted of failures is removed, or a later call of TLS would be taken to have failed.
+// Takes the key, which may be NULL. What OpenSSL noted of failures is removed, or a later call of TLS would be taken to have
+// failed.
 static struct signature_key *wrap(EVP_PKEY *key)
 {
 	struct signature_key *made = NULL;
@@ -231,7 +232,8 @@ bool signature_fits(const struct signature_key *key, enum signature_algorithm al
 	return key->kind == algorithms[algorithm].kind;
 }
 
-// OpenSSL takes an ECDSA signature as DER; a JSON Web Signature has r and s side by side, each as long as a coordinate. 0: it hasn't.
+// OpenSSL takes an ECDSA signature as DER; a JSON Web Signature has r and s side by side, each as long as a coordinate. 0: it
+// hasn't.
 static size_t der_of(enum kind kind, struct str signature, unsigned char der[DER_MAX])
 {
 	const struct curve *curve = &curves[kind - EC_P256];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signatures by public keys as JSON Web Signatures have them: RFC 7518 section 3, RFC 8037 section 3.1. There is no symmetric algorithm
-// here, and a key verifies its own kind of signature only, so a public key can never serve as the secret of an HMAC.
+// Signatures by public keys as JSON Web Signatures have them: RFC 7518 section 3, RFC 8037 section 3.1. There is no symmetric
+// algorithm here, and a key verifies its own kind of signature only, so a public key can never serve as the secret of an HMAC.
 #ifndef TENURE_BASE_CRYPTO_SIGNATURE_H
 #define TENURE_BASE_CRYPTO_SIGNATURE_H
 
@@ -24,13 +24,13 @@ enum {
 	SIGNATURE_RSA_MOST = 16384, // a longer one would make each verification slow
 };
 
-// Keys by the numbers of a JSON Web Key: big-endian bytes. NULL: there can't be such a key, as when a point isn't on its curve, or its
-// size is none that is allowed.
+// Keys by the numbers of a JSON Web Key: big-endian bytes. NULL: there can't be such a key, as when a point isn't on its curve,
+// or its size is none that is allowed.
 struct signature_key *signature_key_rsa(struct str modulus, struct str exponent);
 struct signature_key *signature_key_ec(struct str curve, struct str x, struct str y); // "P-256", "P-384", "P-521"
 struct signature_key *signature_key_ed(struct str curve, struct str x);               // "Ed25519", "Ed448"
-// Reads the next block of a PEM text, "BEGIN PUBLIC KEY" or "BEGIN CERTIFICATE", and moves *pem behind it. True: *key is its public key, which the
-// caller frees, or NULL if no algorithm takes such a key. False: there is no further block.
+// Reads the next block of a PEM text, "BEGIN PUBLIC KEY" or "BEGIN CERTIFICATE", and moves *pem behind it. True: *key is its
+// public key, which the caller frees, or NULL if no algorithm takes such a key. False: there is no further block.
 bool signature_key_pem(struct str *pem, struct signature_key **key);
 void signature_key_free(struct signature_key **key);
 

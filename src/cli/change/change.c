@@ -89,7 +89,8 @@ static bool read_again(struct cli *cli, const struct target *target)
 	return false;
 }
 
-// What is remembered of a webhook: what can be set, and when it was made. The answer that shows its secret must not leave that in a file.
+// What is remembered of a webhook: what can be set, and when it was made. The answer that shows its secret must not leave that in
+// a file.
 static const struct doc *webhook_remembered(struct cli *cli, const struct doc *document)
 {
 	struct doc *kept = cli_document_own(cli->pool, document, NULL, TARGET_WEBHOOK);
@@ -311,8 +312,8 @@ static const struct doc *yours_of(struct cli *cli, const struct target *target, 
 	return cli_document_own(cli->pool, base, NULL, target->kind);
 }
 
-// What a patch names is wanted also where it had that value before, so it clashes with what others made of it, at each try. A whole document does not tell
-// which of its members are wanted: of that, only those that differ from base.
+// What a patch names is wanted also where it had that value before, so it clashes with what others made of it, at each try. A
+// whole document does not tell which of its members are wanted: of that, only those that differ from base.
 static void find_clashes(struct cli *cli, const struct target *target, const struct change *change, const struct doc *present,
 	struct merge *merge)
 {
@@ -334,7 +335,8 @@ static void find_clashes(struct cli *cli, const struct target *target, const str
 	}
 }
 
-// What tells the document's subject from another one at the same address: its uid, or the time when it was made. n 0: nothing does, as of tiers.
+// What tells the document's subject from another one at the same address: its uid, or the time when it was made. n 0: nothing
+// does, as of tiers.
 static struct str identity(const struct doc *document, enum target_kind kind)
 {
 	const struct doc *id = NULL;
@@ -370,8 +372,8 @@ static const char *changed_by_text(struct cli *cli)
 	return str_printf(cli->pool, ", by %s at %s", who, when).p;
 }
 
-// Refuses if the present document is of another subject than the one that the change is based on: that was deleted since, and its name was
-// given to this one. Exit code.
+// Refuses if the present document is of another subject than the one that the change is based on: that was deleted since, and its
+// name was given to this one. Exit code.
 static int refuse_other_subject(const struct target *target, const struct change *change, const struct doc *present)
 {
 	struct str base_identity = change->base != NULL ? identity(change->base, target->kind) : STR("");
@@ -413,8 +415,8 @@ static const char *retry_refusal(const struct change *change, const struct merge
 	return tries + 1 >= CHANGE_TRIES ? "others keep changing it" : NULL;
 }
 
-// Bases the change on the present document. A merge patch and the parts of a node can be sent as they are; a whole document and a JSON
-// Patch become the merged document.
+// Bases the change on the present document. A merge patch and the parts of a node can be sent as they are; a whole document and a
+// JSON Patch become the merged document.
 static void adopt_merge(struct cli *cli, struct change *change, const struct merge *merge, const struct doc *present)
 {
 	if (change->kind == CHANGE_JSON_PATCH)
@@ -427,8 +429,8 @@ static void adopt_merge(struct cli *cli, struct change *change, const struct mer
 	change->base = present;
 }
 
-// Handles a 412. With --retry, if both sides' changes can be merged, it prepares the change for being sent again. Otherwise it prints who
-// changed what. EX_OK: send it again, with the etag of the present document.
+// Handles a 412. With --retry, if both sides' changes can be merged, it prepares the change for being sent again. Otherwise it
+// prints who changed what. EX_OK: send it again, with the etag of the present document.
 static int handle_stale(struct cli *cli, const struct target *target, struct change *change, unsigned tries)
 {
 	const char *etag = cli->options[OPT_ETAG];

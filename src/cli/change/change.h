@@ -22,9 +22,11 @@ struct change {
 	enum change_kind kind;
 	struct str body;
 	const struct doc *document; // the parsed body
-	// The JSON Patch that --retry merged into document, which is put since then: what it names still counts as changed. NULL: none was.
+	// The JSON Patch that --retry merged into document, which is put since then: what it names still counts as changed. NULL:
+	// none was.
 	const struct doc *merged_patch;
-	// What the change is based on, if the caller knows it: the whole document of which the editor showed a part. NULL: the remembered document.
+	// What the change is based on, if the caller knows it: the whole document of which the editor showed a part. NULL: the
+	// remembered document.
 	const struct doc *base;
 	const char *etag; // NULL: chosen by the options. "new": nothing may be there yet
 };
@@ -46,9 +48,9 @@ void cli_remember_state(struct cli *cli, const struct target *target);
 void cli_announce(struct cli *cli, const struct target *target, const char *what);
 // The same for a change without a target; prints nothing if a format was chosen.
 void change_announce_done(struct cli *cli, const char *label, const char *what);
-// Fails a change because others changed the same document first. Prints each difference with its values to stderr: in base if base_known,
-// as wanted if wanted, which a deletion is not, and as the service has it. With --retry, prints refusal as well, with label: why the
-// merged change is not sent. Returns EXIT_STALE.
+// Fails a change because others changed the same document first. Prints each difference with its values to stderr: in base if
+// base_known, as wanted if wanted, which a deletion is not, and as the service has it. With --retry, prints refusal as well, with
+// label: why the merged change is not sent. Returns EXIT_STALE.
 int change_fail_stale(struct cli *cli, const char *label, const struct merge *merge, bool base_known, bool wanted,
 	const char *refusal);
 // Makes an etag of the option's value; "auto" is the one remembered for that path. Exit code.
@@ -60,8 +62,8 @@ int target_read(struct cli *cli, const struct target *target, const struct doc *
 
 // ---- complete.c
 
-// Puts what the target is now, if it exists, with the members of given (null removes one), on condition that it is that still, or that
-// there is none still, unless options say what to compare with; with --file exactly given. Exit code.
+// Puts what the target is now, if it exists, with the members of given (null removes one), on condition that it is that still, or
+// that there is none still, unless options say what to compare with; with --file exactly given. Exit code.
 int change_put(struct cli *cli, const struct target *target, struct doc *given);
 
 // ---- edit.c

@@ -8,9 +8,9 @@
 #include "cli/core/cli.h"
 #include "cli/core/text.h"
 
-// Sets change->document to what the target is with the given members set, and, unless an option says which, change->etag to its etag, or
-// to "new" if there is none yet. If the etag of an option stands for a document that is remembered, the members are set in that: others may have
-// changed the target since.
+// Sets change->document to what the target is with the given members set, and, unless an option says which, change->etag to its
+// etag, or to "new" if there is none yet. If the etag of an option stands for a document that is remembered, the members are set
+// in that: others may have changed the target since.
 static int complete(struct cli *cli, const struct target *target, const struct doc *given, struct change *change)
 {
 	enum tenure_status status = tenure_resource_get(target->resource);

@@ -27,8 +27,8 @@ struct merge {
 // Three-way merge: what each side made of base. An array counts as one value.
 void merge_documents(struct pool *pool, const struct doc *base, const struct doc *yours, const struct doc *theirs,
 	struct merge *merge);
-// Prints to stdout what is different between two documents: a line for each member's value before (-) and after (+). One that is no
-// object counts as empty. Returns how many members differ. (difference.c)
+// Prints to stdout what is different between two documents: a line for each member's value before (-) and after (+). One that is
+// no object counts as empty. Returns how many members differ. (difference.c)
 size_t cli_difference_print(struct cli *cli, const struct doc *before, const struct doc *after);
 // The members of a document that a client may set. Members that a PUT may leave out are taken from other.
 struct doc *cli_document_own(struct pool *pool, const struct doc *document, const struct doc *other, enum target_kind kind);

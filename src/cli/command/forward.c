@@ -64,7 +64,8 @@ int command_move_list(struct cli *cli)
 
 // ---- changes
 
-// The address of the forward at "configmaps/web" of --namespace, or "namespaces/prod/configmaps/web" as the list has it. Exit code.
+// The address of the forward at "configmaps/web" of --namespace, or "namespaces/prod/configmaps/web" as the list has it. Exit
+// code.
 static int forward_path(struct cli *cli, const char *name, struct str *path)
 {
 	struct buf buf;

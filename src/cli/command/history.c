@@ -117,7 +117,8 @@ static void show_change(struct cli *cli, const struct doc *change)
 
 // ---- pages
 
-// Takes the id of the page's last change, before which the next one begins. A page that leads nowhere would make the list endless.
+// Takes the id of the page's last change, before which the next one begins. A page that leads nowhere would make the list
+// endless.
 static int go_on(struct reading *reading, const struct doc *answer, const struct doc *last)
 {
 	const struct doc *next, *id = NULL;

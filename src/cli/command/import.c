@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // tenure import: many resources from a file.
 //
-// Each row is a request of its own. A row that is refused keeps no other from being imported. An import that was broken off is run again:
-// what is there already with the row's content counts as unchanged.
+// Each row is a request of its own. A row that is refused keeps no other from being imported. An import that was broken off is
+// run again: what is there already with the row's content counts as unchanged.
 #include "base/base.h"
 
 #include <unistd.h>
@@ -34,8 +34,8 @@ enum rule {
 enum result { RESULT_CREATED, RESULT_REPLACED, RESULT_UNCHANGED, RESULT_REFUSED, RESULT__COUNT };
 static const char *const result_names[] = { "created", "replaced", "unchanged", "refused" };
 
-// What rows before would have changed, for a dry run: of each address, the content that it would have. Both are kept as hashes, in a table
-// with open addressing.
+// What rows before would have changed, for a dry run: of each address, the content that it would have. Both are kept as hashes,
+// in a table with open addressing.
 struct foreseen {
 	uint64_t address[2], content[2];
 	bool is_used;
@@ -232,8 +232,9 @@ static const char *etag_read(struct cli *cli, const struct import_row *row)
 	return etag != NULL ? str_dup(cli->pool, str_c(etag)).p : NULL;
 }
 
-// Would the row change the resource, as it was read just now? Documents that differ do not tell: the service fills in a type's defaults,
-// prunes unknown members and completes some types by their rules. So it tries the row, and a PUT that changes nothing keeps the etag.
+// Would the row change the resource, as it was read just now? Documents that differ do not tell: the service fills in a type's
+// defaults, prunes unknown members and completes some types by their rules. So it tries the row, and a PUT that changes nothing
+// keeps the etag.
 static enum tenure_status try_row(struct importing *importing, const struct import_row *row, struct str body, bool *changes)
 {
 	struct tenure_client *client = importing->cli->client;
@@ -263,8 +264,8 @@ static bool needs_what_would_be_made(const struct importing *importing, const st
 		would_be_made(importing, NULL, "customresourcedefinitions.apiextensions.k8s.io", row->type));
 }
 
-// The resource is there, as it was read just now, with a document other than the row's, and the row may not replace it. RESULT__COUNT: it was
-// changed meanwhile, so the row is sent again.
+// The resource is there, as it was read just now, with a document other than the row's, and the row may not replace it.
+// RESULT__COUNT: it was changed meanwhile, so the row is sent again.
 static enum result judge(struct importing *importing, const struct import_row *row, struct str body)
 {
 	bool changes;
@@ -277,8 +278,8 @@ static enum result judge(struct importing *importing, const struct import_row *r
 	return stops(status) ? refuse_status(importing, row, status) : refuse_other(importing, row);
 }
 
-// Sends the row. A create that is refused because something is there, and a change whose etag is stale, may have been done by an earlier
-// run: only what is there now can tell.
+// Sends the row. A create that is refused because something is there, and a change whose etag is stale, may have been done by an
+// earlier run: only what is there now can tell.
 static enum result carry_out(struct importing *importing, const struct import_row *row)
 {
 	struct cli *cli = importing->cli;
@@ -420,8 +421,8 @@ static bool would_be_made(const struct importing *importing, const char *space, 
 	return made;
 }
 
-// A row whose address a row before would have changed. The service knows only what was there before, so it can say no more than whether
-// the document is good; and not even that if it lacks what the row needs, which carry_out() takes to be good as well.
+// A row whose address a row before would have changed. The service knows only what was there before, so it can say no more than
+// whether the document is good; and not even that if it lacks what the row needs, which carry_out() takes to be good as well.
 static enum result try_again_there(struct importing *importing, const struct import_row *row, const struct foreseen *before)
 {
 	struct str body = doc_text(importing->cli->pool, row->own);
@@ -507,8 +508,8 @@ static int read_options(struct cli *cli, struct importing *importing)
 	return EX_OK;
 }
 
-// Makes the table of the summary. It is made before the import begins, since a mistake in --columns must not show after it. NULL: an
-// error was printed.
+// Makes the table of the summary. It is made before the import begins, since a mistake in --columns must not show after it. NULL:
+// an error was printed.
 static struct table *new_summary(struct cli *cli)
 {
 	static const struct column columns[] = {

@@ -191,8 +191,8 @@ static int fail_unknown(struct cli *cli, struct tenure_move *move, enum tenure_s
 		client_move_tenant(move, cli->pool));
 }
 
-// Polls the move until it ends; shows a progress bar on a terminal. The move goes on while the service can't be reached, so that is waited for,
-// and told once.
+// Polls the move until it ends; shows a progress bar on a terminal. The move goes on while the service can't be reached, so that
+// is waited for, and told once.
 static int watch(struct cli *cli, struct tenure_move *move, const char *label)
 {
 	bool bar = isatty(STDERR_FILENO) == 1, away = false;

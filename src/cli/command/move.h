@@ -8,7 +8,8 @@
 
 struct cli;
 
-// Previews the move (--preview) or makes it; frees the move. key: the path under which the ETag of its preview is kept, for a later
+// Previews the move (--preview) or makes it; frees the move. key: the path under which the ETag of its preview is kept, for a
+// later
 // --if-match auto. Exit code.
 int cli_move_as_told(struct cli *cli, struct tenure_move *move, const char *label, const char *key);
 

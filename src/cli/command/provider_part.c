@@ -201,7 +201,8 @@ static const char *retry_refusal(const struct replacement *replacement, const st
 }
 
 // Handles the refusal of a generation that is not the provider's any more. With --retry, if both sides' changes can be merged, it
-// prepares the replacement for being sent again, based on the present content. Otherwise it prints who changed what. EX_OK: send it again.
+// prepares the replacement for being sent again, based on the present content. Otherwise it prints who changed what. EX_OK: send
+// it again.
 static int handle_stale(struct cli *cli, struct replacement *replacement, unsigned tries)
 {
 	const struct part *part = replacement->part;

@@ -172,7 +172,8 @@ int command_resource_set(struct cli *cli)
 
 	if (code != EX_OK)
 		return code;
-	// Nothing that says what is to be set makes an empty resource. It never empties one: the arguments may come from a variable that is not set.
+	// Nothing that says what is to be set makes an empty resource. It never empties one: the arguments may come from a
+	// variable that is not set.
 	if (document == NULL && cli->options[OPT_ETAG] != NULL && strcmp(cli->options[OPT_ETAG], "new") != 0)
 		return cli_fail(EX_USAGE, "what is to be set? MEMBER=VALUE or --file");
 	if (document == NULL)

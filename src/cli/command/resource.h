@@ -21,7 +21,8 @@ struct resource_name {
 bool resource_name_read(const char *text, struct pool *pool, struct resource_name *name);
 // The namespace of a resource of that type where none is named: that of -n, or the type's default. NULL: none.
 const char *resource_namespace(const struct cli *cli, const char *type);
-// Prints which part of a resource's address, in the tenant of cli, cannot be a segment. space, name NULL: it has no such part. Exit code.
+// Prints which part of a resource's address, in the tenant of cli, cannot be a segment. space, name NULL: it has no such part.
+// Exit code.
 int resource_fail_address(struct cli *cli, const char *space, const char *type, const char *name);
 // Makes a target of a resource. space NULL: the namespace of -n, or the type's default. False: an error was printed. The caller
 // frees target->resource.

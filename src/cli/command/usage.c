@@ -101,8 +101,8 @@ static int read_page(struct cli *cli, struct reading *reading)
 	return cli_next_page(cli, document, "usage", &reading->query);
 }
 
-// CSV is printed page by page, and what a page took is freed then, so a list of all tenants may have any length. The widths of a table's
-// columns, and the brackets of JSON, need all of them.
+// CSV is printed page by page, and what a page took is freed then, so a list of all tenants may have any length. The widths of a
+// table's columns, and the brackets of JSON, need all of them.
 static int read_all(struct cli *cli, struct reading *reading)
 {
 	const struct pool_mark mark = pool_mark(cli->pool);

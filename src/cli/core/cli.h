@@ -75,18 +75,19 @@ int cli_fail(int code, const char *format, ...) PRINTF_LIKE(2, 3);
 int cli_fail_no_tenant(void);
 // The same for a warning: the command goes on.
 void cli_warn(const char *format, ...) PRINTF_LIKE(1, 2);
-// Prints that a text cannot be a segment of an address, and what would be right. what: what it was meant as, with the article: "a tenant's id".
-// Returns EX_USAGE.
+// Prints that a text cannot be a segment of an address, and what would be right. what: what it was meant as, with the article: "a
+// tenant's id". Returns EX_USAGE.
 int cli_fail_segment(const char *text, const char *what);
-// Prints that a text of the command line is not UTF-8. what: an option or argument, "--name", or what its text is, "the user's name".
-// Returns EX_USAGE.
+// Prints that a text of the command line is not UTF-8. what: an option or argument, "--name", or what its text is, "the user's
+// name". Returns EX_USAGE.
 int cli_fail_encoding(const char *what);
-// Prints that a page of a list says that there is more, but does not lead to another page. what: what is listed, "webhooks". Returns EX_PROTOCOL.
+// Prints that a page of a list says that there is more, but does not lead to another page. what: what is listed, "webhooks".
+// Returns EX_PROTOCOL.
 int cli_fail_no_next_page(const char *what);
 // Of two exit codes in their order: the first that is not 0.
 int cli_first_failure(int code, int next);
-// Prints why a call failed, with label, and returns the exit code for that. May ask the service what else there is to tell, so the client's
-// error is another one then.
+// Prints why a call failed, with label, and returns the exit code for that. May ask the service what else there is to tell, so
+// the client's error is another one then.
 int cli_fail_status(struct cli *cli, enum tenure_status status, const char *label);
 
 // ---- kind_hint.c
@@ -105,11 +106,11 @@ char *cli_read_whole(struct pool *pool, const char *path, size_t *length);
 
 // ---- input.c
 
-// The arguments from first up to end; "-" stands for the lines of standard input. Ends with NULL. NULL: there are no names, or the
-// lines are a document, where the command takes one by --file; an error was printed.
+// The arguments from first up to end; "-" stands for the lines of standard input. Ends with NULL. NULL: there are no names, or
+// the lines are a document, where the command takes one by --file; an error was printed.
 const char **cli_input_names(struct cli *cli, size_t first, size_t end);
-// The document of --file, of --patch, or of MEMBER=VALUE arguments from first on; *document NULL if none of these was given. A document
-// that is null is refused with EX_DATAERR. Exit code.
+// The document of --file, of --patch, or of MEMBER=VALUE arguments from first on; *document NULL if none of these was given. A
+// document that is null is refused with EX_DATAERR. Exit code.
 int cli_input_document(struct cli *cli, size_t first, struct doc **document);
 int cli_input_parse(struct cli *cli, struct str text, const char *where, struct doc **document);
 // Sets the member "a.b.c" of object, and makes the objects on the way.
@@ -119,7 +120,8 @@ bool cli_input_assignment(struct cli *cli, const char *word, struct str *name, s
 
 // ---- path.c
 
-// Adds a segment to an address, percent-encoded. what: as of cli_fail_segment(). EX_USAGE, with an error printed: it cannot be one.
+// Adds a segment to an address, percent-encoded. what: as of cli_fail_segment(). EX_USAGE, with an error printed: it cannot be
+// one.
 int cli_path_add(struct buf *path, const char *segment, const char *what);
 // Makes an address of a root, which is encoded, and a segment: "/traits/CUSTOM_A". Exit code, as of cli_path_add().
 int cli_path_below(struct cli *cli, const char *root, const char *segment, const char *what, struct str *path);

@@ -116,7 +116,8 @@ static void hint_connection(const struct cli *cli, const char *text)
 		cli_fail(0, "  is it https%s?", cli->url + strlen("http"));
 }
 
-// Does the command call what only operators are offered, where a user's endpoint takes the address for that of something of his tenant?
+// Does the command call what only operators are offered, where a user's endpoint takes the address for that of something of his
+// tenant?
 static bool is_for_operators(const struct cli *cli)
 {
 	static const char *const nouns[] = { "tenant", "tier", "find", "forward" };
@@ -135,8 +136,8 @@ static bool is_for_operators(const struct cli *cli)
 		(cli->tenant != NULL && strcmp(cli->tenant, "all") == 0);
 }
 
-// Where the address of an operator's command is not known, the endpoint may be one that does not offer it. Each endpoint that does lists tenants, too,
-// though perhaps not to this caller.
+// Where the address of an operator's command is not known, the endpoint may be one that does not offer it. Each endpoint that
+// does lists tenants, too, though perhaps not to this caller.
 static void hint_endpoint(struct cli *cli)
 {
 	struct wish wish = { .method = "GET", .path = STR("/v2.0?limit=1") };

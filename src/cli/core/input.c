@@ -109,8 +109,8 @@ bool cli_input_assignment(struct cli *cli, const char *word, struct str *name, s
 	return true;
 }
 
-// Parses a document that was given as a whole. The null of JSON is refused: as a struct doc it is NULL, which callers take for a document that
-// was not given, so it would be sent as an empty one.
+// Parses a document that was given as a whole. The null of JSON is refused: as a struct doc it is NULL, which callers take for a
+// document that was not given, so it would be sent as an empty one.
 static int parse_given(struct cli *cli, struct str text, const char *where, struct doc **document)
 {
 	int code = cli_input_parse(cli, text, where, document);

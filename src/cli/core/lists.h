@@ -17,8 +17,8 @@ enum { CLI_LIST_PAGE = 100 };
 const char *cli_time(struct pool *pool, const char *text);
 // Reads --limit, a number from 1; *limit stays as it is if there is none. Exit code.
 int cli_limit(const struct cli *cli, uint64_t *limit);
-// Apply to the list --sort, whose parameters these are; --limit (*limit 0: none was given); and all options that say which tenants or
-// resources it has, and in which order. Exit code.
+// Apply to the list --sort, whose parameters these are; --limit (*limit 0: none was given); and all options that say which
+// tenants or resources it has, and in which order. Exit code.
 int cli_list_sort(struct cli *cli, struct tenure_list *list, const char *field, const char *direction);
 int cli_list_limit(struct cli *cli, struct tenure_list *list, uint64_t *limit);
 int cli_list_conditions(struct cli *cli, struct tenure_list *list, uint64_t *limit);

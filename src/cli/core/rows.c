@@ -304,8 +304,8 @@ static enum row_step next_of_list(struct rows *rows, struct pool *pool, struct f
 	return row->wrong == NULL ? ROW_READ : ROW_WRONG;
 }
 
-// A list as the service or kubectl gives it has its documents in a member. A document of its own may have members of these names, too: unlike a
-// list it has a name. NULL: it is no list.
+// A list as the service or kubectl gives it has its documents in a member. A document of its own may have members of these names,
+// too: unlike a list it has a name. NULL: it is no list.
 static const struct doc *list_in(const struct doc *document)
 {
 	const struct doc *list = document, *name;
@@ -341,8 +341,8 @@ static int read_list(struct cli *cli, struct rows *rows, const char *path, struc
 		: cli_fail(EX_DATAERR, "%s: expected an array of documents, or an object with such an array as \"items\"", path);
 }
 
-// Standard input that begins with an object has a document on each line; or it is one list, as `kubectl get -o json` prints it, whose first line
-// goes on below.
+// Standard input that begins with an object has a document on each line; or it is one list, as `kubectl get -o json` prints it,
+// whose first line goes on below.
 static int tell_objects(struct cli *cli, struct rows *rows, const char *path)
 {
 	struct str line, error;
@@ -440,8 +440,8 @@ enum row_step rows_next(struct rows *rows, struct pool *pool, struct file_row *r
 		step = next_of_lines(rows, pool, row);
 	else
 		step = next_of_list(rows, pool, row);
-	// To getc() an error looks like the end of the file, so a row that was cut off there looks like one without a line feed. Rows before it ended
-	// by their line feed, and were returned before the error. A list was read as a whole.
+	// To getc() an error looks like the end of the file, so a row that was cut off there looks like one without a line feed.
+	// Rows before it ended by their line feed, and were returned before the error. A list was read as a whole.
 	if (rows->form != ROWS_JSON && ferror(rows->file)) {
 		row->wrong = "the file can't be read any further";
 		step = ROW_BROKEN;

@@ -17,11 +17,12 @@ struct file_row {
 	struct doc *document;   // of ROW_READ
 	const char *wrong;      // of ROW_WRONG and ROW_BROKEN: what is wrong, and what would be right
 };
-// Opens a file, or "-", standard input: CSV, whose first line names the columns by paths; a JSON list; or a JSON document on each line.
-// Its form is told by its name's ending (csv, json, ndjson, jsonl), or else by how it begins. The pool of cli keeps *rows. Exit code.
+// Opens a file, or "-", standard input: CSV, whose first line names the columns by paths; a JSON list; or a JSON document on each
+// line. Its form is told by its name's ending (csv, json, ndjson, jsonl), or else by how it begins. The pool of cli keeps *rows.
+// Exit code.
 int rows_open(struct cli *cli, const char *path, struct rows **rows);
-// Reads the next row. What it returns lives in pool, which may be rewound then. After ROW_WRONG the rows behind it can be read. ROW_BROKEN: the
-// file can't be read any further, and nothing is told of a row that was cut off there.
+// Reads the next row. What it returns lives in pool, which may be rewound then. After ROW_WRONG the rows behind it can be read.
+// ROW_BROKEN: the file can't be read any further, and nothing is told of a row that was cut off there.
 enum row_step rows_next(struct rows *rows, struct pool *pool, struct file_row *row);
 // How much of the file was read, in bytes, or of a list of JSON in documents. False: the end is not known, as of a pipe.
 bool rows_progress(const struct rows *rows, uint64_t *done, uint64_t *total);

@@ -257,8 +257,8 @@ static int open_client(struct cli *cli, const struct settings *file)
 	return EX_OK;
 }
 
-// An option with an empty value is a mistake, such as a variable of a script that is not set. The environment must not take its place:
-// another credential or tenant might be there.
+// An option with an empty value is a mistake, such as a variable of a script that is not set. The environment must not take its
+// place: another credential or tenant might be there.
 static int refuse_empty(const struct cli *cli)
 {
 	static const enum option options[] = { OPT_URL, OPT_TOKEN, OPT_TOKEN_FILE, OPT_CA_FILE, OPT_TENANT, OPT_NAMESPACE };

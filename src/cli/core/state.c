@@ -48,7 +48,8 @@ static bool make_folders(struct cli *cli, const char *dir)
 
 	while (made > 0 && home[made - 1] == '/')
 		made--;
-	// XDG_STATE_HOME may lead elsewhere: to the parent of a home that is called tenure, or to a folder whose name goes on behind the home's.
+	// XDG_STATE_HOME may lead elsewhere: to the parent of a home that is called tenure, or to a folder whose name goes on
+	// behind the home's.
 	if (made > 0 && (strncmp(dir, home, made) != 0 || dir[made] != '/'))
 		made = 0;
 	for (char *slash = path + made + 1; (slash = strchr(slash, '/')) != NULL; slash++) {

@@ -15,19 +15,19 @@ struct table;
 // Makes a table with the columns that --columns names, known ones or paths in the document; without --columns the first n_shown
 // of known. NULL: an error was printed.
 struct table *table_new(struct cli *cli, const struct column *known, size_t n_known, size_t n_shown);
-// In CSV, a cell that a spreadsheet would take for a formula gets an apostrophe in front. For lists that people open there, and that no
-// program needs to read back.
+// In CSV, a cell that a spreadsheet would take for a formula gets an apostrophe in front. For lists that people open there, and
+// that no program needs to read back.
 void table_for_spreadsheets(struct table *table);
-// Adds the columns that lists of a built-in type have besides: what `kubectl get` shows without -o wide, but the age, and what the
-// table has already.
+// Adds the columns that lists of a built-in type have besides: what `kubectl get` shows without -o wide, but the age, and what
+// the table has already.
 void table_add_type(struct table *table, const char *group, const char *plural);
 void table_add(struct table *table, const struct doc *document);
-// Prints the rows. EX_USAGE, with an error printed instead: --columns has a name without a dot that is no known column, no member of any
-// row and no member of any built-in type. A list without rows takes any name.
+// Prints the rows. EX_USAGE, with an error printed instead: --columns has a name without a dot that is no known column, no member
+// of any row and no member of any built-in type. A list without rows takes any name.
 int table_print(struct table *table);
-// The same for the rows that were added since the last call, for lists that go on: the titles once, JSON as one object on each line. The
-// rows are forgotten, so their memory may be freed. Only the first rows can be refused. EX_IOERR, without a message, which main() prints: the
-// output can't be written, so the list must end.
+// The same for the rows that were added since the last call, for lists that go on: the titles once, JSON as one object on each
+// line. The rows are forgotten, so their memory may be freed. Only the first rows can be refused. EX_IOERR, without a message,
+// which main() prints: the output can't be written, so the list must end.
 int table_print_more(struct table *table);
 // For rows that have known columns only: EX_USAGE, with an error printed, if --columns has another name.
 int table_refuse_others(const struct table *table);

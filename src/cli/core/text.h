@@ -12,11 +12,12 @@
 
 struct cli;
 
-// Can nobody read what is printed to stdout any more, such as a pipe whose reader has ended? Waits up to ms for that; 0: not at all.
+// Can nobody read what is printed to stdout any more, such as a pipe whose reader has ended? Waits up to ms for that; 0: not at
+// all.
 bool cli_reader_is_gone(int ms);
 void cli_text_print(FILE *out, struct str s);
-// Prints a cell of CSV (RFC 4180) to stdout: in quotes if quoted, or if its text could be read otherwise without them; at a terminal with
-// control characters made visible.
+// Prints a cell of CSV (RFC 4180) to stdout: in quotes if quoted, or if its text could be read otherwise without them; at a
+// terminal with control characters made visible.
 void cli_cell_print(const struct cli *cli, struct str text, bool quoted);
 // Draws a progress bar at the beginning of the terminal's line. total 0: nothing is known.
 void cli_bar_print(FILE *out, uint64_t done, uint64_t total);

@@ -72,14 +72,16 @@ struct db *manage_db_open(const struct manage *manage, const struct db_settings 
 int manage_db_fail(const struct manage *manage, enum db_result result, const char *what);
 // Prints why the database can't be connected to, and what to do if it refused the user or nothing answers. Returns the exit code.
 int manage_connect_fail(const struct manage *manage, enum db_result result);
-// Takes the lock of schemas on the server of db, for as long as that connection lasts: for statements that change or empty tables. There is one for
-// all databases of the server, because `cluster switch` takes it, too, and switches the whole server. Waits ten seconds for the holder: another
-// such command, perhaps on another database, or `cluster switch`. EX_OK, or an exit code after a message.
+// Takes the lock of schemas on the server of db, for as long as that connection lasts: for statements that change or empty
+// tables. There is one for all databases of the server, because `cluster switch` takes it, too, and switches the whole server.
+// Waits ten seconds for the holder: another such command, perhaps on another database, or `cluster switch`. EX_OK, or an exit
+// code after a message.
 int manage_lock_schema(const struct manage *manage, struct db *db);
 // The exit code for an outcome; EX_OK for outcomes that commit.
 int manage_exit_code(enum outcome outcome);
 
-// Begins a registry session on the connection of manage, whose changes have the actor "tenure-manage" in the log. The caller frees
+// Begins a registry session on the connection of manage, whose changes have the actor "tenure-manage" in the log. The caller
+// frees
 // *store, whatever the outcome. OUTCOME_OK, or why there is no session: manage->problem may have the details.
 enum outcome manage_begin(struct manage *manage, struct registry_store **store, struct registry *registry);
 // Writes to stderr why an operation of the registry failed: the details in manage->problem, else the outcome's title.
@@ -88,8 +90,8 @@ void manage_tell_outcome(const struct manage *manage, enum outcome outcome);
 // program's version. EX_OK, or an exit code after a message.
 int manage_fill_registry(struct manage *manage);
 
-// From here on SIGTERM, SIGINT and SIGHUP stop the work cleanly: they set what is returned. Statements in progress are not interrupted.
-// A signal that is ignored stays so, as SIGHUP under nohup.
+// From here on SIGTERM, SIGINT and SIGHUP stop the work cleanly: they set what is returned. Statements in progress are not
+// interrupted. A signal that is ignored stays so, as SIGHUP under nohup.
 const volatile sig_atomic_t *manage_stop_by_signals(void);
 
 // "90", "15m", "12h", "30d", "4w": seconds, or with a unit. False on anything else, zero, and above 100 years.

@@ -16,7 +16,8 @@ struct table {
 	struct pool *pool;
 	const struct table_column *columns;
 	size_t n_columns;
-	// The column of explanations, which go on in further lines on a terminal that is too narrow; not the last one. NULL: none has any.
+	// The column of explanations, which go on in further lines on a terminal that is too narrow; not the last one. NULL: none
+	// has any.
 	const struct table_column *wraps;
 	struct str *cells;
 	size_t n_rows, room;

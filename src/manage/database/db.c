@@ -191,9 +191,9 @@ static int appoint_writer(struct manage *manage)
 	return code;
 }
 
-// Adds the rows that the registry needs in the tables that the schema files create: the catalogue of traits, the built-in types and
-// the system space; then appoints the writer of a cluster that has none. Schema files of an older release lack columns for these:
-// then it adds nothing. With those of a later one it adds the traits alone.
+// Adds the rows that the registry needs in the tables that the schema files create: the catalogue of traits, the built-in types
+// and the system space; then appoints the writer of a cluster that has none. Schema files of an older release lack columns for
+// these: then it adds nothing. With those of a later one it adds the traits alone.
 static int fill_in(struct manage *manage, const struct schema_files *files, const struct trait_list *traits)
 {
 	int code = files->latest >= REGISTRY_SCHEMA_VERSION ? trait_list_sync(manage, traits, false) : EX_OK;
@@ -344,8 +344,8 @@ int command_db_status(struct manage *manage)
 	return version < files.latest || n_types > 0 ? EXIT_FOUND : EXIT_CLEAN;
 }
 
-// What `db upgrade` would do, and whether it is anything: the exit code of --plan. fill_in() adds types to a schema of this program's
-// version alone.
+// What `db upgrade` would do, and whether it is anything: the exit code of --plan. fill_in() adds types to a schema of this
+// program's version alone.
 static int print_plan(struct manage *manage, const struct schema_files *files, uint64_t version)
 {
 	size_t n_types = 0;

@@ -9,8 +9,8 @@
 
 enum { LOOK_MS = 200, TELL_EACH_LOOKS = 50 };
 
-// A connection to each node, which holds the lock of the schema there: whoever runs `tenure-manage db upgrade` connects to the writer, which changes
-// meanwhile. locks[i] NULL: the lock there is held by the connection that the command began with.
+// A connection to each node, which holds the lock of the schema there: whoever runs `tenure-manage db upgrade` connects to the
+// writer, which changes meanwhile. locks[i] NULL: the lock there is held by the connection that the command began with.
 struct nodes {
 	struct cluster *cluster;
 	struct db *locks[CLUSTER_NODES];

@@ -28,8 +28,9 @@ static bool has_values_at(struct str text, size_t from)
 	return str_eq_nocase(schema_next_word(text, from, &at), STR("VALUES"));
 }
 
-// Sets table and is_seed from the text: an INSERT INTO … VALUES, UPDATE or DELETE FROM has a table. An INSERT … SELECT has none: it makes rows of
-// others, which do not exist where all tables begin empty; and those that it would read here are the real ones, which are about to go.
+// Sets table and is_seed from the text: an INSERT INTO … VALUES, UPDATE or DELETE FROM has a table. An INSERT … SELECT has none:
+// it makes rows of others, which do not exist where all tables begin empty; and those that it would read here are the real ones,
+// which are about to go.
 static void parse_statement(struct statement *statement)
 {
 	struct str text = statement->text;
@@ -149,8 +150,8 @@ static struct str write_script(struct manage *manage, const struct seeds *seeds,
 	return buf_str(&script);
 }
 
-// The epoch of the writer, which the script compares with the one that it finds behind its locks. NULL: host names one server, so there is nothing
-// to compare.
+// The epoch of the writer, which the script compares with the one that it finds behind its locks. NULL: host names one server, so
+// there is nothing to compare.
 static enum db_result read_epoch(struct manage *manage, struct str *epoch)
 {
 	struct db_rows rows;
@@ -203,8 +204,8 @@ int command_db_reset(struct manage *manage)
 		return EX_TEMPFAIL;
 	if (state != SCHEMA_PRESENT || version != files.latest)
 		return manage_fail(EX_DATAERR, "the schema is not of this release: see `tenure-manage db status`");
-	// First, so that a registry that is empty is never exported over what was imported into it, and that no doctor goes on with
-	// what another one found in it before.
+	// First, so that a registry that is empty is never exported over what was imported into it, and that no doctor goes on
+	// with what another one found in it before.
 	enum db_result result = sql_transfer_forget_run(manage->db, manage->pool, NULL);
 	if (result == DB_OK)
 		result = sql_doctor_position_forget_run(manage->db, manage->pool, NULL);

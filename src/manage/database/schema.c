@@ -19,7 +19,8 @@
 enum { MAX_FILES = 999, MAX_FILE_BYTES = 16 << 20 };
 // The step that makes the tables in which steps are recorded.
 static const char books[] = "books";
-// What programs of this version and earlier ones look at is the highest version in schema_version; later files stand in schema_files.
+// What programs of this version and earlier ones look at is the highest version in schema_version; later files stand in
+// schema_files.
 enum { LAST_PLAIN = 13 };
 
 // "NNN-what.sql" with at least three digits.
@@ -105,7 +106,8 @@ static int read_entries(struct manage *manage, DIR *dir, struct schema_files *fi
 	return EX_OK;
 }
 
-// RELEASED has a line "CHECKSUM  NAME" for each released file, as sha256sum prints it. A file that it does not name was not released.
+// RELEASED has a line "CHECKSUM  NAME" for each released file, as sha256sum prints it. A file that it does not name was not
+// released.
 static int read_released(struct manage *manage, struct schema_files *files)
 {
 	struct str full = str_printf(manage->pool, "%s/RELEASED", db_settings(manage->config)->sql_dir), text, line;
@@ -301,8 +303,8 @@ static bool has_books(struct manage *manage)
 	return sql_schema_is_booked_run(manage->db, manage->pool, &rows) == DB_OK && sql_schema_is_booked_row(&rows, 0)->booked > 0;
 }
 
-// Compares an applied file with the file here that has its number, and prints how they differ. Returns whether they do. A file of a later release
-// is not looked for.
+// Compares an applied file with the file here that has its number, and prints how they differ. Returns whether they do. A file of
+// a later release is not looked for.
 static bool differs(const struct schema_files *files, const struct sql_schema_applied_row *applied)
 {
 	if (applied->version > files->n && applied->version > REGISTRY_SCHEMA_VERSION)
@@ -372,8 +374,8 @@ static int apply_plainly(struct manage *manage, const struct schema_file *file)
 	return manage_db_fail(manage, result, str_cstr(manage->pool, what));
 }
 
-// Makes the tables in which steps are recorded, and records there what was applied before. n_known: of so many files the checksums
-// are known, since this run has applied them.
+// Makes the tables in which steps are recorded, and records there what was applied before. n_known: of so many files the
+// checksums are known, since this run has applied them.
 static int open_books(struct upgrade *upgrade, const struct schema_files *files, size_t n_known)
 {
 	struct manage *manage = upgrade->manage;

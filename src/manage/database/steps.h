@@ -25,7 +25,8 @@ struct steps {
 	uint64_t oldest; // @oldest; 0: the file says nothing
 };
 
-// Cuts file->online into its steps; a file without any is one step STEP_TABLES, "all". EX_OK, or EX_CONFIG after a message: a line is wrong.
+// Cuts file->online into its steps; a file without any is one step STEP_TABLES, "all". EX_OK, or EX_CONFIG after a message: a
+// line is wrong.
 int steps_read(struct manage *manage, const struct schema_file *file, struct steps *steps);
 // The step with this name; NULL: none.
 const struct step *steps_find(const struct steps *steps, const char *name);

@@ -38,8 +38,8 @@ static bool put_records(struct dump *dump, uint64_t id)
 	return dump_put_parts(dump, parts, COUNT_OF(parts));
 }
 
-// In the snapshot. It may run again after a lost connection, so it begins the dump anew, and leaves it to write_file() to tell of errors of
-// the database.
+// In the snapshot. It may run again after a lost connection, so it begins the dump anew, and leaves it to write_file() to tell of
+// errors of the database.
 static enum db_verdict write_tenant(void *arg)
 {
 	struct dump *dump = arg;
@@ -153,6 +153,7 @@ int command_dump(struct manage *manage)
 		return write_file(&dump, "standard output");
 	if (lstat(path, &st) != 0 || S_ISREG(st.st_mode))
 		return replace_file(&dump, path);
-	// A pipe, a device or a link stays what it is. Replacing what a link leads to is no choice: /dev/stdout may lead to a file that others write, too.
+	// A pipe, a device or a link stays what it is. Replacing what a link leads to is no choice: /dev/stdout may lead to a
+	// file that others write, too.
 	return write_descriptor(&dump, path, open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOCTTY | O_CLOEXEC, S_IRUSR | S_IWUSR));
 }

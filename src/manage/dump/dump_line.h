@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// For files in manage/dump/ only: the lines of a dump (doc/dump.md). Each is {"sum":"…","KIND":{…}}. The sum is of the line and of all before
-// it, so a line that was changed, lost, added or moved is recognized where it stands; a file that was cut off has no line of kind "end".
+// For files in manage/dump/ only: the lines of a dump (doc/dump.md). Each is {"sum":"…","KIND":{…}}. The sum is of the line and
+// of all before it, so a line that was changed, lost, added or moved is recognized where it stands; a file that was cut off has
+// no line of kind "end".
 #ifndef TENURE_MANAGE_DUMP_DUMP_LINE_H
 #define TENURE_MANAGE_DUMP_DUMP_LINE_H
 

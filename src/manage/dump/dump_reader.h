@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For files in manage/dump/ only: reading a dump from its first line to its last (doc/dump.md). The reader checks the sums and the order of the lines,
-// shows its user each record, and gathers those that the user wants into batches for the database.
+// For files in manage/dump/ only: reading a dump from its first line to its last (doc/dump.md). The reader checks the sums and
+// the order of the lines, shows its user each record, and gathers those that the user wants into batches for the database.
 #ifndef TENURE_MANAGE_DUMP_DUMP_READER_H
 #define TENURE_MANAGE_DUMP_DUMP_READER_H
 
@@ -35,13 +35,14 @@ struct dump_reader {
 	char refusal[512];   // what is wrong with the file; "" if it is not what ended the reading
 };
 
-// Reads the whole file, from its beginning, as often as it is called. False: it was not read to its end, and reader->refusal says what is wrong
-// with it, or is "" if a function of the user's ended the reading for another reason.
+// Reads the whole file, from its beginning, as often as it is called. False: it was not read to its end, and reader->refusal says
+// what is wrong with it, or is "" if a function of the user's ended the reading for another reason.
 bool dump_reader_run(struct dump_reader *reader);
 
 // The following are for record() and batch().
 
-// Adds a record to the batch, which goes to batch() when it is full, and before a line of another kind comes. object: in reader->pool.
+// Adds a record to the batch, which goes to batch() when it is full, and before a line of another kind comes. object: in
+// reader->pool.
 void dump_reader_add(struct dump_reader *reader, struct str object);
 // Parses a record. False: it is no JSON, and the file is refused.
 bool dump_reader_parse(struct dump_reader *reader, struct str object, struct doc **doc);

@@ -42,8 +42,8 @@ static void take_record(void *arg, const struct db_rows *row, struct pool *pool)
 	dump_put(dump, dump->kind, *(const struct str *)row->rows);
 }
 
-// Returns the position at which the next byte will be written, which is the end of a regular file. -1: it is anywhere else, so what is written
-// there can't be taken back.
+// Returns the position at which the next byte will be written, which is the end of a regular file. -1: it is anywhere else, so
+// what is written there can't be taken back.
 static off_t find_beginning(FILE *file)
 {
 	int flags = fcntl(fileno(file), F_GETFL);

@@ -11,8 +11,8 @@
 
 struct doc;
 
-// The tables that a dump of an installation has, in the order in which they stand in it. sql/statements/dump_all.sql has the statements of
-// each, and says which tables are not in it.
+// The tables that a dump of an installation has, in the order in which they stand in it. sql/statements/dump_all.sql has the
+// statements of each, and says which tables are not in it.
 #define DUMP_TABLES(X) \
 	X(settings) X(tiers) X(types) X(traits) X(resource_classes) X(consumer_types) X(tenants) X(tenant_counts) \
 	X(resources) X(resource_aliases) X(resource_traits) X(providers) X(inventories) X(provider_aggregates) \
@@ -37,8 +37,8 @@ struct dump {
 	int error;           // errno of a write that failed; 0: none did
 };
 
-// Begins the dump with the line about what it holds. It may be called again, after a lost connection: then it takes the dump back and begins it
-// anew; what stands before it in the file stays. False: it can't, and dump->code says so.
+// Begins the dump with the line about what it holds. It may be called again, after a lost connection: then it takes the dump back
+// and begins it anew; what stands before it in the file stays. False: it can't, and dump->code says so.
 bool dump_begin(struct dump *dump);
 // Writes a line. record: JSON text, an object; p NULL: the database had no room for it. What fails is noted in dump.
 void dump_put(struct dump *dump, const char *kind, struct str record);

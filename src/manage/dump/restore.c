@@ -36,7 +36,8 @@ static int make_copy(FILE *from, const char *path, FILE **copy)
 	return code;
 }
 
-// The dump is read several times, and only a regular file can be: a pipe may have a name, too, as that of `<(zcat FILE)` in a shell.
+// The dump is read several times, and only a regular file can be: a pipe may have a name, too, as that of `<(zcat FILE)` in a
+// shell.
 // *file: NULL if that fails. EX_OK, or the exit code; told.
 static int open_file(const char *path, FILE **file)
 {

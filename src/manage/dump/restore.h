@@ -18,8 +18,8 @@ struct restore_options {
 	bool without_tokens; // the tokens that are here stay, and those of the file are left out
 };
 
-// Both read the file from its beginning, more than once; change the registry of manage->db in one transaction: all of it, or nothing; and
-// block until that is done. They return an exit code, after a message.
+// Both read the file from its beginning, more than once; change the registry of manage->db in one transaction: all of it, or
+// nothing; and block until that is done. They return an exit code, after a message.
 
 // Restores one tenant beside those that are here.
 int restore_tenant(struct manage *manage, FILE *file, const struct restore_options *options);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// tenure-manage restore of a whole installation. The file is read twice: for its form and sums, before anything is written; and to write its
-// rows, with their ids, in one transaction. So a restore that fails or is killed leaves the registry empty, as it was.
+// tenure-manage restore of a whole installation. The file is read twice: for its form and sums, before anything is written; and
+// to write its rows, with their ids, in one transaction. So a restore that fails or is killed leaves the registry empty, as it
+// was.
 #include "base/base.h"
 
 #include "base/buf.h"
@@ -304,8 +305,8 @@ static bool may_restore(struct restore_all *restore, enum others others)
 	return rows.n == 0;
 }
 
-// The ids that come next: a row that was purged before the dump may have left its id in the change log, so no other row may get it. This is a
-// change of the tables, which no transaction takes back; in an empty registry it does no harm.
+// The ids that come next: a row that was purged before the dump may have left its id in the change log, so no other row may get
+// it. This is a change of the tables, which no transaction takes back; in an empty registry it does no harm.
 static int raise_next_ids(struct restore_all *restore)
 {
 	struct manage *manage = restore->manage;

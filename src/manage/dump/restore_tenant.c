@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// tenure-manage restore of one tenant. The file is read four times: for its form and sums, before anything is written; for what is in
-// the way; to write it; and to check what was written against the types, tiers and limits here. All but the first are in one transaction.
+// tenure-manage restore of one tenant. The file is read four times: for its form and sums, before anything is written; for what
+// is in the way; to write it; and to check what was written against the types, tiers and limits here. All but the first are in
+// one transaction.
 #include "base/base.h"
 
 #include "manage/dump/record.h"

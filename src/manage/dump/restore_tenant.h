@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// For the files manage/dump/restore_*.c that restore a tenant: the state that they share, and the work of each pass over the file.
+// For the files manage/dump/restore_*.c that restore a tenant: the state that they share, and the work of each pass over the
+// file.
 //
-// The reader of the dump (dump_reader.h) shows a pass each record: doc is the record, object its JSON text. Some records are gathered
-// into batches, which go to the database as JSON arrays of one kind. The functions return false if they ended this run of the
-// transaction: the file was refused (dump_reader_refuse()), or a message was printed and restore->code is the exit code, or a statement failed
-// after which all of it may run again. So nothing else prints: what the last run came to is printed behind it.
+// The reader of the dump (dump_reader.h) shows a pass each record: doc is the record, object its JSON text. Some records are
+// gathered into batches, which go to the database as JSON arrays of one kind. The functions return false if they ended this run
+// of the transaction: the file was refused (dump_reader_refuse()), or a message was printed and restore->code is the exit code,
+// or a statement failed after which all of it may run again. So nothing else prints: what the last run came to is printed behind
+// it.
 #ifndef TENURE_MANAGE_DUMP_RESTORE_TENANT_H
 #define TENURE_MANAGE_DUMP_RESTORE_TENANT_H
 
@@ -53,8 +55,8 @@ struct restore {
 
 // ---- restore_shared.c
 
-// Ends this run because a statement failed: refuses the batch for a value that can't be stored, or prints a message, unless all of it may run
-// again. Returns false.
+// Ends this run because a statement failed: refuses the batch for a value that can't be stored, or prints a message, unless all
+// of it may run again. Returns false.
 bool restore_fail(struct restore *restore, enum db_result result);
 // The same because a function of the registry came to that outcome, which is not the fault of the file.
 bool restore_fail_by(struct restore *restore, enum outcome outcome);
@@ -68,7 +70,8 @@ void restore_tell_conflict(struct restore *restore, struct str what);
 bool restore_tell_conflicts(struct restore *restore, enum db_result result, const struct db_rows *rows);
 // Prints them, and how many they are; there must be some. Returns the exit code.
 int restore_print_conflicts(const struct restore *restore);
-// Adds the record of a resource to the batch, with the number of its line, by which conflicts are told. n: about how many bytes its text has.
+// Adds the record of a resource to the batch, with the number of its line, by which conflicts are told. n: about how many bytes
+// its text has.
 void restore_add_resource(struct restore *restore, struct doc *doc, size_t n);
 
 // ---- restore_check.c

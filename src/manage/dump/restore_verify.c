@@ -10,7 +10,8 @@
 #include "repr/json/doc.h"
 #include "sql/dump.h"
 
-// Each request for a custom type of the tenant reads all its definitions, so there may not be more of them than such a request has memory for.
+// Each request for a custom type of the tenant reads all its definitions, so there may not be more of them than such a request
+// has memory for.
 static bool verify_definitions(struct restore *restore)
 {
 	struct registry *registry = restore->registry;

@@ -7,7 +7,8 @@
 #include "registry/placement/aggregate.h"
 #include "repr/json/doc.h"
 
-// A record that is being collected: the registry's functions hand over lists element by element, in memory that they reuse for the next.
+// A record that is being collected: the registry's functions hand over lists element by element, in memory that they reuse for
+// the next.
 struct collecting {
 	struct pool *pool;
 	size_t room;

@@ -89,8 +89,9 @@ static bool compare_consumers(struct source_pass *pass, const struct consumer_re
 		const struct facts wanted = in_registry != NULL ? facts_of_consumer(pool, in_registry) : (struct facts){ .n = 0 };
 		bool equal = in_registry != NULL && facts_equal(&theirs, &wanted);
 
-		// A consumer without allocations is in no answer of the service, so it may stay. The digest leaves it out, as that of
-		// an import does, even if the registry has such a consumer by now: it describes Placement's database alone.
+		// A consumer without allocations is in no answer of the service, so it may stay. The digest leaves it out, as
+		// that of an import does, even if the registry has such a consumer by now: it describes Placement's database
+		// alone.
 		if (list[i].n_allocations > 0)
 			facts_add(pool, &theirs, export->digest.consumers);
 		else if (in_registry == NULL)
@@ -134,8 +135,8 @@ static bool compare(struct export *export, bool removes, bool reports_difference
 
 // ---- may it be written?
 
-// A consumer's allocations of a provider whose tenant is deleted are in the answers about the consumer, and the provider is in none, so
-// Placement's database could not hold them.
+// A consumer's allocations of a provider whose tenant is deleted are in the answers about the consumer, and the provider is in
+// none, so Placement's database could not hold them.
 static bool check_hidden(struct export *export)
 {
 	struct transfer *transfer = export->transfer;
@@ -183,8 +184,8 @@ static bool may_write(struct export *export)
 
 // ---- names and ids
 
-// Inserts the custom names of the registry that Placement lacks. Those that only Placement has stay: its clients may have made them since the
-// last import or export, which does not count as a change there, and no provider has them any more.
+// Inserts the custom names of the registry that Placement lacks. Those that only Placement has stay: its clients may have made
+// them since the last import or export, which does not count as a change there, and no provider has them any more.
 static bool insert_names(struct transfer *transfer, enum sql_placement_names_of which, const struct name_set *ours,
 	const struct name_set *theirs, bool (*is_custom)(struct str name))
 {
@@ -202,7 +203,8 @@ static bool insert_names(struct transfer *transfer, enum sql_placement_names_of 
 
 // One kind of the registry's records, which a pass reads page by page in the order of their uids.
 struct record_pass {
-	// Reads the uids of at most TRANSFER_BATCH records, the first of those from that uid on. OUTCOME_OK, or that of a failed statement.
+	// Reads the uids of at most TRANSFER_BATCH records, the first of those from that uid on. OUTCOME_OK, or that of a failed
+	// statement.
 	enum outcome (*find)(struct registry *registry, struct uuid from, struct uuid **uids, size_t *n);
 	// Reads these records and writes them. False: the transfer's code says why.
 	bool (*write)(struct export *export, const struct uuid *uids, size_t n);
@@ -342,9 +344,9 @@ static bool verify(struct export *export)
 		(unsigned long long)export->equal.consumers, (unsigned long long)export->in_registry.consumers);
 }
 
-// Remembers what Placement's database will hold after COMMIT, unless this is a dry run. It is done before COMMIT because nothing behind
-// COMMIT is certain to happen: the process may be killed, or the answer lost. What the database holds until then is remembered as the
-// newest but one, so it is never pushed out, however many exports fail to commit.
+// Remembers what Placement's database will hold after COMMIT, unless this is a dry run. It is done before COMMIT because nothing
+// behind COMMIT is certain to happen: the process may be killed, or the answer lost. What the database holds until then is
+// remembered as the newest but one, so it is never pushed out, however many exports fail to commit.
 static bool remember(struct export *export)
 {
 	struct transfer *transfer = export->transfer;

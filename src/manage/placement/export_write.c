@@ -90,8 +90,8 @@ static const struct named projects = {
 static const struct named users = { "user", SQL_PLACEMENT_ID_OF_USER, SQL_PLACEMENT_NAMED_USER, SQL_PLACEMENT_RESPELLED_USER };
 static const struct named types = { "consumer type", SQL_PLACEMENT_ID_OF_TYPE, SQL_PLACEMENT_NAMED_TYPE, SQL_PLACEMENT_RESPELLED_TYPE };
 
-// Renames the rows that are in the way of names of ours, as far as nothing refers to them: Placement never deletes such rows. The others stay, and the
-// database refuses our name when it is inserted.
+// Renames the rows that are in the way of names of ours, as far as nothing refers to them: Placement never deletes such rows. The
+// others stay, and the database refuses our name when it is inserted.
 static bool respell(struct transfer *transfer, const struct named *named, struct lookup *lookup)
 {
 	for (size_t i = 0; i < lookup->others.n; i++) {

@@ -19,14 +19,14 @@ struct export {
 	bool found_is_known;             // found is what an earlier import or export left in that database
 	struct name_set classes, traits; // of Placement's database
 	bool nothing_to_do;
-	// There was nothing to do, or all was written and verified; and the digest of the result is remembered. Unless this is set, nothing may be
-	// committed or reported as done.
+	// There was nothing to do, or all was written and verified; and the digest of the result is remembered. Unless this is
+	// set, nothing may be committed or reported as done.
 	bool complete;
 	enum db_result result; // of the transaction of Placement's database
 };
 
-// Writes those of the providers that Placement's database lacks, with inventories, traits and aggregates, each as a root of its own.
-// Records that cannot be written are problems of the transfer. False: the database failed.
+// Writes those of the providers that Placement's database lacks, with inventories, traits and aggregates, each as a root of its
+// own. Records that cannot be written are problems of the transfer. False: the database failed.
 bool export_write_providers(struct export *export, const struct provider_record *list, size_t n);
 // Gives the providers that were written their places in trees, once all of them are there. False: the database failed.
 bool export_plant_providers(struct export *export, const struct provider_record *list, size_t n);

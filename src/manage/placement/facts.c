@@ -33,8 +33,8 @@ static struct str quoted(struct pool *pool, const char *what, struct str value)
 	return buf_str(&line);
 }
 
-// A ratio as Placement answers it: stored as a FLOAT, which its server prints with FLT_DIG digits. It is printed here as the FLOAT next
-// to these digits, so that the digests of earlier imports and exports stay valid.
+// A ratio as Placement answers it: stored as a FLOAT, which its server prints with FLT_DIG digits. It is printed here as the
+// FLOAT next to these digits, so that the digests of earlier imports and exports stay valid.
 static double ratio_there(double ratio)
 {
 	char text[32];

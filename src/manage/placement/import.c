@@ -348,8 +348,8 @@ static bool make_all_names(struct transfer *transfer, const struct name_set *set
 	return true;
 }
 
-// A batch of records, of which those that the registry lacks are created. Another import may have created some of them since the last run of the
-// transaction, so each run looks for itself.
+// A batch of records, of which those that the registry lacks are created. Another import may have created some of them since the
+// last run of the transaction, so each run looks for itself.
 struct provider_part {
 	const struct provider_record *list;
 	size_t n, n_created;

@@ -51,8 +51,8 @@ static struct str read_value(struct pool *pool, struct str text)
 	return buf_str(&out);
 }
 
-// The value of connection in [placement_database], behind the first "=" or ":"; the last one counts, as oslo.config has it. p NULL: there
-// is none.
+// The value of connection in [placement_database], behind the first "=" or ":"; the last one counts, as oslo.config has it. p
+// NULL: there is none.
 static struct str find_connection(struct pool *pool, struct str text)
 {
 	struct str line, found = STR_NONE;
@@ -128,7 +128,8 @@ static bool take_options(struct pool *pool, struct str options, struct db_settin
 	return true;
 }
 
-// The length of USER[:PASSWORD], which the first "@" ends; 0: there is none. A password may hold "/", a user may not, as SQLAlchemy has it.
+// The length of USER[:PASSWORD], which the first "@" ends; 0: there is none. A password may hold "/", a user may not, as
+// SQLAlchemy has it.
 static size_t owner_length(struct str text)
 {
 	size_t at = str_find(text, '@', 0), colon = str_find(text, ':', 0), slash = str_find(text, '/', 0);

@@ -79,8 +79,8 @@ static inline bool transfer_ok(enum db_result result)
 {
 	return result == DB_OK;
 }
-// Did the registry's function do it? Else ends the transfer with its problem. In a snapshot of the registry, OUTCOME_UNAVAILABLE ends only this
-// run of it: transfer->away is set, and nothing is printed.
+// Did the registry's function do it? Else ends the transfer with its problem. In a snapshot of the registry, OUTCOME_UNAVAILABLE
+// ends only this run of it: transfer->away is set, and nothing is printed.
 bool transfer_done(struct transfer *transfer, enum outcome outcome);
 
 // Stores the digest of what Placement's database holds after an import, or of what it will hold after the COMMIT of an export, as

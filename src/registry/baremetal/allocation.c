@@ -223,7 +223,8 @@ static struct sql_allocation_nodes question(struct registry *registry, const str
 	};
 }
 
-// The id of the trait to begin with: one that fewer resources have than the class has free nodes. *id 0: none, the class is gone through.
+// The id of the trait to begin with: one that fewer resources have than the class has free nodes. *id 0: none, the class is gone
+// through.
 // *absent: no resource has one of the traits. What there are RARE of or more is not counted to its end.
 static enum outcome choose_rare_trait(struct registry *registry, const struct sql_allocation_nodes *in,
 	const struct allocation_request *request, uint64_t *id, bool *absent)
@@ -267,8 +268,8 @@ struct picking {
 	size_t tried;
 };
 
-// Takes the node, or sets taking->skipped. A node that is another tenant's by now is not found. Where the request names no tenant, a node
-// whose tenant has no room for the allocation is skipped: the next one may be of another tenant.
+// Takes the node, or sets taking->skipped. A node that is another tenant's by now is not found. Where the request names no
+// tenant, a node whose tenant has no room for the allocation is skipped: the next one may be of another tenant.
 static enum outcome try_node(struct picking *picking, const struct type *type, const struct uuid *uid)
 {
 	struct change *taking = &picking->taking;

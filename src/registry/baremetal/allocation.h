@@ -2,8 +2,8 @@
 // Allocations: which node serves a request for one of a resource class. An allocation that has a node is in the node's tree: it
 // belongs to the node's tenant, and moves with the node. The node names it as allocation_uuid, and as instance_uuid.
 //
-// An allocation is made in one transaction, together with the change of its node. It is deleted like any other resource; the rules
-// of its type free the node.
+// An allocation is made in one transaction, together with the change of its node. It is deleted like any other resource; the
+// rules of its type free the node.
 #ifndef TENURE_REGISTRY_BAREMETAL_ALLOCATION_H
 #define TENURE_REGISTRY_BAREMETAL_ALLOCATION_H
 

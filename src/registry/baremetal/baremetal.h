@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bare metal: nodes, the ports, port groups, volume connectors and volume targets that belong to them, chassis, deploy templates
-// and drivers. The members of each body, for the rules that check them and for the dialect that shows them. uuid, owner, traits and times are columns of the resource and not in the
-// body.
+// and drivers. The members of each body, for the rules that check them and for the dialect that shows them. uuid, owner, traits
+// and times are columns of the resource and not in the body.
 //
-// A stored body has every member, except that a node without VIFs has no vifs. In a write, null, or a member that is left out, means the member's default; but a member that
-// the service sets keeps its value if it is left out, whoever writes.
+// A stored body has every member, except that a node without VIFs has no vifs. In a write, null, or a member that is left out,
+// means the member's default; but a member that the service sets keeps its value if it is left out, whoever writes.
 #ifndef TENURE_REGISTRY_BAREMETAL_BAREMETAL_H
 #define TENURE_REGISTRY_BAREMETAL_BAREMETAL_H
 
@@ -72,7 +72,8 @@ bool baremetal_step_priority(const struct doc *value, uint64_t *priority);
 // Is it a valid name of a node or port group: 1 to 255 of the unreserved characters of RFC 3986, and no UUID?
 bool baremetal_name_ok(struct str name);
 // Is it the name of a host, as Ironic checked names of nodes before 1.10: labels of lower-case letters, digits and "-" of 1 to 63
-// characters, with dots between them and perhaps one at the end? But for the first one, a label may have "_", and "-" as its first.
+// characters, with dots between them and perhaps one at the end? But for the first one, a label may have "_", and "-" as its
+// first.
 bool baremetal_host_name_ok(struct str name);
 
 // "a" or "an", for the noun that follows; "A" or "An", where the two begin a sentence.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of deploy templates: named lists of steps of a deployment. They belong to the operator. A node's deployment takes those
-// whose names are traits of the instance; nothing deploys here, so they are only stored.
+// The rules of deploy templates: named lists of steps of a deployment. They belong to the operator. A node's deployment takes
+// those whose names are traits of the instance; nothing deploys here, so they are only stored.
 #include "base/base.h"
 
 #include "base/pool.h"

@@ -30,8 +30,8 @@ bool baremetal_changes(const struct draft *draft, const struct baremetal_member 
 
 // OUTCOME_BAD_DOCUMENT: "Schema error for node: " and so on.
 enum outcome baremetal_fail_schema(struct draft *draft, const char *format, ...) PRINTF_LIKE(2, 3);
-// Checks each member of draft->body and brings the body into its stored form: a missing member gets its default, each
-// value has the member's JSON type, and what can be written in several ways (MAC addresses, UUIDs) is written in one. Refuses unknown
+// Checks each member of draft->body and brings the body into its stored form: a missing member gets its default, each value has
+// the member's JSON type, and what can be written in several ways (MAC addresses, UUIDs) is written in one. Refuses unknown
 // members.
 enum outcome baremetal_normalise(struct draft *draft, const struct baremetal_member *members);
 // OUTCOME_FORBIDDEN if a user changes a member that only operators or the service may set, unless the service itself makes the
@@ -53,17 +53,18 @@ enum outcome baremetal_lock_reference(struct draft *draft, const struct type_rul
 	const struct doc **body);
 // As baremetal_lock_reference() for the node of that tenant whose UUID is text.
 enum outcome baremetal_lock_node(struct registry *registry, struct str tenant, struct str text, const struct doc **body);
-// The same for the port group that a port belongs to, but locks it exclusively: what its other ports are is the port's business, too.
+// The same for the port group that a port belongs to, but locks it exclusively: what its other ports are is the port's business,
+// too.
 enum outcome baremetal_lock_portgroup(struct registry *registry, struct str tenant, struct str text, const struct doc **body);
-// Finds the physical network of one of the port group's live ports other than `port`; *network STR_NONE: it is in none. *found: there is
-// another port. portgroup: a UUID. OUTCOME_OK, or that of a failed statement.
+// Finds the physical network of one of the port group's live ports other than `port`; *network STR_NONE: it is in none. *found:
+// there is another port. portgroup: a UUID. OUTCOME_OK, or that of a failed statement.
 enum outcome baremetal_portgroup_network(struct registry *registry, const struct uuid *port, struct str portgroup, bool *found,
 	struct str *network);
 // Does a live resource with these rules refer to uid, by a lookup key "uid …" of this kind?
 enum outcome baremetal_pointed_at(struct registry *registry, const struct type_rules *rules, const char *kind,
 	const struct uuid *uid, bool *found);
-// Can an allocation take the node with this body? Then it has a lookup key of the kind "free", made of its resource class and uid. The keys
-// of a class lie between those for the uids "" and "~".
+// Can an allocation take the node with this body? Then it has a lookup key of the kind "free", made of its resource class and
+// uid. The keys of a class lie between those for the uids "" and "~".
 bool baremetal_is_free(const struct doc *body);
 struct str baremetal_free_key(struct pool *pool, struct str class, struct str uid);
 

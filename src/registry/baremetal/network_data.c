@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables are Ironic's network-data-schema.json, which is OpenStack's schema of network_data.json, part by part. There a link has to
-// fit exactly one of three schemas, and a network one of two. Their types exclude each other, so the type of a link or network tells
-// which schema is meant, and what is wrong can be told by that one.
+// The tables are Ironic's network-data-schema.json, which is OpenStack's schema of network_data.json, part by part. There a link
+// has to fit exactly one of three schemas, and a network one of two. Their types exclude each other, so the type of a link or
+// network tells which schema is meant, and what is wrong can be told by that one.
 #include "base/base.h"
 
 #include "base/ascii.h"

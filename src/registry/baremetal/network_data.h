@@ -5,8 +5,8 @@
 
 #include "repr/json/doc.h"
 
-// Does the object fit Ironic's network-data-schema.json? An empty one does. False: *why says what is wrong and where, allocated from
-// pool: "'vlan_id' is a required property, in network_data['links'][0]".
+// Does the object fit Ironic's network-data-schema.json? An empty one does. False: *why says what is wrong and where, allocated
+// from pool: "'vlan_id' is a required property, in network_data['links'][0]".
 bool network_data_ok(struct pool *pool, const struct doc *data, struct str *why);
 
 #endif

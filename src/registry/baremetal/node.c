@@ -77,8 +77,8 @@ static enum outcome check_conductor_group(struct draft *draft)
 
 // ---- what the hardware is
 //
-// Earlier releases stored any object in properties and in network_data. So these are checked only if they change, and not if an undo
-// gives back what was stored.
+// Earlier releases stored any object in properties and in network_data. So these are checked only if they change, and not if an
+// undo gives back what was stored.
 
 // Is it what Python's int() makes a number from 0 on of: a number, whose fraction is cut off, a flag, or digits in a string?
 static bool is_count(const struct doc *value)
@@ -418,7 +418,8 @@ static enum outcome may_delete(struct registry *registry, const struct resource 
 	enum outcome outcome = provision_check_reserved(registry, &resource->uid, body);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	// A broken node can be deleted in maintenance, whatever it is used for: its hardware may not be there to be undeployed any more.
+	// A broken node can be deleted in maintenance, whatever it is used for: its hardware may not be there to be undeployed
+	// any more.
 	bool broken = baremetal_true(body, "maintenance");
 	if (instance.p != NULL && !broken)
 		return registry_fail(registry, OUTCOME_CONFLICT, "Node %.*s is associated with instance %.*s.", STR_ARG(id),

@@ -232,7 +232,8 @@ static enum outcome check_portgroup(struct draft *draft, bool boots)
 	return other_group || other_network ? check_group_network(draft->registry, &draft->uid, draft->body) : OUTCOME_OK;
 }
 
-// Since the port was deleted, its group may have come to another node, which may be another tenant's, and have got ports of another network.
+// Since the port was deleted, its group may have come to another node, which may be another tenant's, and have got ports of
+// another network.
 static enum outcome may_recover(struct registry *registry, const struct resource *port, struct str tenant, const struct doc *body)
 {
 	struct str uuid = baremetal_text(body, "portgroup_uuid"), node = baremetal_text(body, "node_uuid");

@@ -287,8 +287,8 @@ static void store_configdrive(struct pool *pool, const struct doc *configdrive, 
 		doc_set(baremetal_own_instance_info(pool, body), STR("configdrive"), doc_copy(pool, configdrive));
 }
 
-// A node without an instance keeps nothing of the one that it had. network_data is not the instance's: the ramdisks for deploying and cleaning
-// use it. And a console that is enabled is so for the next instance, too.
+// A node without an instance keeps nothing of the one that it had. network_data is not the instance's: the ramdisks for deploying
+// and cleaning use it. And a console that is enabled is so for the next instance, too.
 static void forget_instance(struct pool *pool, struct doc *body)
 {
 	doc_set(body, STR("instance_uuid"), NULL);

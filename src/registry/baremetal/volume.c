@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of volume connectors and volume targets. A connector is an address by which a node reaches a storage network, a target
-// is a volume that it boots from or uses. Both belong to a node of the same tenant.
+// The rules of volume connectors and volume targets. A connector is an address by which a node reaches a storage network, a
+// target is a volume that it boots from or uses. Both belong to a node of the same tenant.
 #include "base/base.h"
 
 #include "base/buf.h"

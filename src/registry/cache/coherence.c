@@ -96,8 +96,8 @@ void coherence_invalidate(struct registry *registry)
 	atomic_store(&revisions_of(registry)->asked_us, 0);
 }
 
-// A snapshot has the revisions of its beginning. What it reads must not lower a revision that a process has raised meanwhile, and does not
-// count as an answer for other processes.
+// A snapshot has the revisions of its beginning. What it reads must not lower a revision that a process has raised meanwhile, and
+// does not count as an answer for other processes.
 static enum outcome ask_in_snapshot(struct registry *registry)
 {
 	const uint64_t none[COHERENCE__N] = { 0 };

@@ -34,16 +34,16 @@ bool coherence_is_raised(const struct registry *registry, enum coherence_of of);
 // Makes the next coherence_ask() ask the database, however recently it was asked: the change log shows that something changed.
 void coherence_invalidate(struct registry *registry);
 // Asks the database for the revisions on behalf of all processes, unless one did in the last half second. A transaction of mode
-// DB_SNAPSHOT asks once and for itself, since its answer may be old: the next caller outside of a snapshot asks again. OUTCOME_OK, or that of
-// a failed statement.
+// DB_SNAPSHOT asks once and for itself, since its answer may be old: the next caller outside of a snapshot asks again.
+// OUTCOME_OK, or that of a failed statement.
 enum outcome coherence_ask(struct registry *registry);
 // The newest known revision; 0: none is known yet. coherence_note() records a revision that was read together with other rows.
 uint64_t coherence_newest(const struct registry *registry, enum coherence_of of);
 void coherence_note(struct registry *registry, enum coherence_of of, uint64_t revision);
 // Locks the row of the traits' revision until COMMIT. Two kinds of writers do so: one that looks for resources that still use a
 // trait or class before it hides that, and one that recovers resources and makes the hidden traits and classes live that these
-// use. So neither misses what the other has just done. Writers of traits in all tenants wait for the row, so a transaction locks it as late
-// as it can; and a transaction that raises COHERENCE_TYPES as well does so before, so that no two wait for each other.
+// use. So neither misses what the other has just done. Writers of traits in all tenants wait for the row, so a transaction locks
+// it as late as it can; and a transaction that raises COHERENCE_TYPES as well does so before, so that no two wait for each other.
 struct db_call coherence_lock_call(void);
 
 struct coherence *coherence_new(void);

@@ -222,7 +222,8 @@ static void copy_texts(struct resource *copy, const struct resource *resource, c
 // Whether a reader wants the answer that is kept beside a resource. Lists do not, and a copy costs.
 enum kept_answer { WITH_ANSWER, WITHOUT_ANSWER };
 
-// Copies the entry into pool, since the entry itself may be dropped before the request ends. False: it is too old, and is dropped.
+// Copies the entry into pool, since the entry itself may be dropped before the request ends. False: it is too old, and is
+// dropped.
 static bool hand_out(struct resource_cache *resource_cache, struct pool *pool, struct entry *entry, int64_t now_us,
 	enum kept_answer wanted, struct resource *resource)
 {

@@ -3,8 +3,8 @@
 // database for that number, which costs little, and takes the rest from the cache if the numbers agree. No answer is made from
 // this cache alone.
 //
-// Only as long as the server does not crash: then it may give ids a second time. So the cache is emptied when the connection was lost
-// (resource_caches_hold()).
+// Only as long as the server does not crash: then it may give ids a second time. So the cache is emptied when the connection was
+// lost (resource_caches_hold()).
 //
 // A row that somebody repairs by hand in the database gets no new change id. So an entry is used for a minute at most.
 #ifndef TENURE_REGISTRY_CACHE_RESOURCE_CACHE_H

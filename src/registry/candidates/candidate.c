@@ -110,8 +110,8 @@ static void emit(struct candidates *found, struct grove *grove, const struct can
 	found->found++;
 }
 
-// Hands up to n candidates of the grove to the caller: those after the ones that its searches have returned before. Its tree must be in
-// memory; the search lives in scratch memory.
+// Hands up to n candidates of the grove to the caller: those after the ones that its searches have returned before. Its tree must
+// be in memory; the search lives in scratch memory.
 static void emit_some(struct candidates *found, struct grove *grove, uint64_t n)
 {
 	struct pool_mark mark = pool_mark(found->scratch);
@@ -239,8 +239,8 @@ static bool visit_grove(struct candidates *found, const struct visit *visit, con
 	return more;
 }
 
-// Visits the wanted groves in order, and reads again, a portion at a time, the trees that were not kept. OUTCOME_OK, or that of a failed
-// statement.
+// Visits the wanted groves in order, and reads again, a portion at a time, the trees that were not kept. OUTCOME_OK, or that of a
+// failed statement.
 static enum outcome visit_groves(struct candidates *found, const struct visit *visit)
 {
 	enum outcome outcome = OUTCOME_OK;
@@ -287,9 +287,9 @@ static size_t count_unfinished(const struct candidates *found)
 	return n;
 }
 
-// Emits the candidates after the first of each tree. Each tree gives an equal share of those that are missing. If some trees have fewer,
-// the others share what is still missing. So the answer has the candidates that the trees would give one by one, in turn, but each search
-// begins anew only a few times.
+// Emits the candidates after the first of each tree. Each tree gives an equal share of those that are missing. If some trees have
+// fewer, the others share what is still missing. So the answer has the candidates that the trees would give one by one, in turn,
+// but each search begins anew only a few times.
 static enum outcome emit_rest(struct candidates *found)
 {
 	enum outcome outcome = OUTCOME_OK;

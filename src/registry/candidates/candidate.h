@@ -2,11 +2,11 @@
 // Allocation candidates: which sets of providers can satisfy a request. The rules are in Placement's API reference, GET
 // /allocation_candidates. candidate_search.h searches within one tree.
 //
-// Trees are found by the index of one term: the class with amount, trait, aggregate or tree that the fewest providers pass.
-// They are read in portions, until as many trees as the limit have a candidate; then each tree gives an equal share of those that are
+// Trees are found by the index of one term: the class with amount, trait, aggregate or tree that the fewest providers pass. They
+// are read in portions, until as many trees as the limit have a candidate; then each tree gives an equal share of those that are
 // missing. So the cost depends on the size of the answer. Trees with candidates stay in memory up to some MiB. Of each other tree
-// about 250 bytes stay, and it is read again if it has to give more, and for its summary. A tree is called a grove where the state of its
-// search is meant.
+// about 250 bytes stay, and it is read again if it has to give more, and for its summary. A tree is called a grove where the
+// state of its search is meant.
 #ifndef TENURE_REGISTRY_CANDIDATES_CANDIDATE_H
 #define TENURE_REGISTRY_CANDIDATES_CANDIDATE_H
 
@@ -58,13 +58,14 @@ size_t candidate_demand_index(const struct candidate_part *part);
 // Calls take(arg, …) for each candidate, up to the limit, no candidate twice. The caller's transaction must read one snapshot.
 // *candidates, in the request's pool, is what take() gets, too.
 // OUTCOME_OK, also if there are none. OUTCOME_BAD_PARAMETER: unknown traits or classes ("No such trait(s): A, B.", "Invalid
-// resource class in resources parameter: No such resource class A."), or more terms than CANDIDATE_MAX_TERMS. Or that of a failed statement.
+// resource class in resources parameter: No such resource class A."), or more terms than CANDIDATE_MAX_TERMS. Or that of a failed
+// statement.
 enum outcome candidates_find(struct registry *registry, const struct candidate_query *query, candidate_fn *take, void *arg,
 	struct candidates **candidates);
 // Receives a summary. Returns false to stop. The pointers are valid during the call only.
 typedef bool candidate_summary_fn(void *arg, const struct candidates *candidates, const struct candidate_summary *summary);
-// Calls take(arg, …) for each tree of which a provider was in a candidate, in the transaction of candidates_find(), and once only. OUTCOME_OK,
-// or that of a failed statement.
+// Calls take(arg, …) for each tree of which a provider was in a candidate, in the transaction of candidates_find(), and once
+// only. OUTCOME_OK, or that of a failed statement.
 enum outcome candidates_summarize(struct candidates *candidates, candidate_summary_fn *take, void *arg);
 // The name of a class in the inventories of a summary's provider; "" if it is unknown.
 struct str candidates_class_name(const struct candidates *candidates, uint64_t class_id);

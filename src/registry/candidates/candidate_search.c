@@ -320,7 +320,8 @@ struct candidate_search *candidate_search_new(struct pool *pool, const struct ca
 }
 
 // ---- Is the choice allowed? In all of these functions the parts 0 to depth have a provider, and the choice for the parts before depth was
-// found allowed. One answer may look at all options of all parts several times over, so the loops within these count their work themselves.
+// found allowed. One answer may look at all options of all parts several times over, so the loops within these count their work
+// themselves.
 
 static bool is_single(const struct part *part)
 {
@@ -427,7 +428,8 @@ static bool is_top(const struct candidate_search *search, const struct candidate
 	return true;
 }
 
-// Can one of the providers that are chosen, or can be chosen, for the subtree's groups be an ancestor of all that are chosen for them?
+// Can one of the providers that are chosen, or can be chosen, for the subtree's groups be an ancestor of all that are chosen for
+// them?
 static bool has_top(const struct candidate_search *search, const struct candidate_subtree *subtree, size_t depth)
 {
 	for (size_t i = 0; i < search->n_parts; i++) {

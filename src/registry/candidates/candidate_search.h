@@ -109,7 +109,8 @@ struct candidate_search *candidate_search_new(struct pool *pool, const struct ca
 // Returns the next candidate of the tree, no candidate twice. False: there are no more. Counts its steps as work
 // (base/budget.h).
 bool candidate_search_next(struct candidate_search *search, struct candidate *candidate);
-// Can candidate_search_next() return true once more? It was called, and did. This searches for nothing: true if a choice was not tried yet.
+// Can candidate_search_next() return true once more? It was called, and did. This searches for nothing: true if a choice was not
+// tried yet.
 bool candidate_search_may_have_more(const struct candidate_search *search);
 
 // Does the provider have one of these traits; is it in one of these aggregates?

@@ -95,8 +95,8 @@ struct str key_set_add(struct key_set *set, struct str key);
 
 // ---- query.c: looks up the names of the query
 
-// Fills request, traits and terms from the query. OUTCOME_OK; _BAD_PARAMETER: an unknown name, or too many terms; or that of a failed
-// statement.
+// Fills request, traits and terms from the query. OUTCOME_OK; _BAD_PARAMETER: an unknown name, or too many terms; or that of a
+// failed statement.
 enum outcome candidate_query_resolve(struct candidates *found);
 // A trait's index in found->traits plus one; 0: the query does not name it.
 size_t candidate_query_trait_number(const struct candidates *found, struct str name);
@@ -112,12 +112,13 @@ struct str term_amounts(const struct candidates *found);
 // ---- roots.c: finds roots
 
 struct roots;
-// Chooses the term by which trees are found: a tree if the query names one, else the term that the fewest providers pass. Reads the trees
-// with sharing providers (candidate_sharing_read()). *roots is allocated from the request's pool; NULL: a tree that the query names does not
-// exist, so there are no candidates. OUTCOME_OK, or that of a failed statement.
+// Chooses the term by which trees are found: a tree if the query names one, else the term that the fewest providers pass. Reads
+// the trees with sharing providers (candidate_sharing_read()). *roots is allocated from the request's pool; NULL: a tree that the
+// query names does not exist, so there are no candidates. OUTCOME_OK, or that of a failed statement.
 enum outcome roots_open(struct candidates *found, struct roots **roots);
-// Sets list to the next roots (values of resources.root), at most max > 0 of them, none of them twice; *n is 0 only after the last one. They
-// live in the request's pool. The order is the index's; if the query is by chance, a random one. OUTCOME_OK, or that of a failed statement.
+// Sets list to the next roots (values of resources.root), at most max > 0 of them, none of them twice; *n is 0 only after the
+// last one. They live in the request's pool. The order is the index's; if the query is by chance, a random one. OUTCOME_OK, or
+// that of a failed statement.
 enum outcome roots_next(struct candidates *found, struct roots *roots, struct str *list, size_t max, size_t *n);
 
 // ---- trees.c: reads trees
@@ -126,14 +127,15 @@ enum outcome roots_next(struct candidates *found, struct roots *roots, struct st
 struct portion {
 	struct db_rows providers, inventories, aggregates;
 };
-// Reads the trees with these n roots (values of resources.root), n > 0. The rows live in pool. OUTCOME_OK, or that of a failed statement.
+// Reads the trees with these n roots (values of resources.root), n > 0. The rows live in pool. OUTCOME_OK, or that of a failed
+// statement.
 enum outcome portion_read(struct candidates *found, struct pool *pool, const struct str *roots, size_t n,
 	struct portion *portion);
-// Sets the tree of grove->root and its traits from the rows, allocated from pool; they keep no pointer to the rows. False: the portion
-// lacks the tree.
+// Sets the tree of grove->root and its traits from the rows, allocated from pool; they keep no pointer to the rows. False: the
+// portion lacks the tree.
 bool grove_build(const struct candidates *found, struct pool *pool, const struct portion *portion, struct grove *grove);
-// Reads the trees of the rows of candidate_sharing_trees into shared_groves, and their sharing providers into sharing. OUTCOME_OK, or that
-// of a failed statement.
+// Reads the trees of the rows of candidate_sharing_trees into shared_groves, and their sharing providers into sharing.
+// OUTCOME_OK, or that of a failed statement.
 enum outcome candidate_sharing_read(struct candidates *found, const struct db_rows *roots);
 // The tree with that root if it has sharing providers; else NULL.
 struct grove *candidate_sharing_grove(const struct candidates *found, struct uuid root);

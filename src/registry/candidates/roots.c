@@ -86,7 +86,8 @@ static const struct term *choose_term(const struct candidates *found, const stru
 	return best;
 }
 
-// Sends the first batch. *best: the term to begin with; NULL: a tree that the query names does not exist, so there are no candidates.
+// Sends the first batch. *best: the term to begin with; NULL: a tree that the query names does not exist, so there are no
+// candidates.
 static enum outcome send_first_batch(struct candidates *found, const struct term **best)
 {
 	struct registry *registry = found->registry;

@@ -88,9 +88,11 @@ struct registry {
 	bool asked_in_snapshot; // the running transaction, of mode DB_SNAPSHOT, has read the revisions, which stay the same in it
 	struct resource_expected *expected; // what the request is about to read (registry/type/internal.h); NULL: not known
 	bool left_work;         // the request queued work for the mover; registry_begin() clears it
-	// Namespaces with up to so many resources are deleted in the request's transaction, if delete_sync_max is less; registry_begin() clears it
+	// Namespaces with up to so many resources are deleted in the request's transaction, if delete_sync_max is less;
+	// registry_begin() clears it
 	uint64_t delete_at_once;
-	// Called from time to time by what takes long, with the number of resources done so far; tell NULL: not at all. registry_begin() clears it
+	// Called from time to time by what takes long, with the number of resources done so far; tell NULL: not at all.
+	// registry_begin() clears it
 	struct {
 		void (*tell)(void *arg, uint64_t done);
 		void *arg;

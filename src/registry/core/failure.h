@@ -16,8 +16,8 @@ void registry_fail_member(struct registry *registry, const char *name, struct st
 // The outcome of a request whose statement failed with result, which is not DB_OK: OUTCOME_UNAVAILABLE if the same request may
 // succeed later (conflict, lost connection, full disk), else OUTCOME_INTERNAL.
 enum outcome registry_db_failed(enum db_result result);
-// Runs n calls, at most DB_MAX_BATCH, in one round trip, as db_run_batch() does, with the request's memory. OUTCOME_OK, also if one found a
-// duplicate (its own result says so), or registry_db_failed() of the first that failed.
+// Runs n calls, at most DB_MAX_BATCH, in one round trip, as db_run_batch() does, with the request's memory. OUTCOME_OK, also if
+// one found a duplicate (its own result says so), or registry_db_failed() of the first that failed.
 enum outcome registry_run_calls(struct registry *registry, struct db_call *calls, size_t n);
 // registry_fail() with OUTCOME_GONE. The problem gets the member purge_at unless purge_us (microseconds since 1970) is 0.
 enum outcome registry_fail_deleted(struct registry *registry, int64_t purge_us, const char *format, ...) PRINTF_LIKE(3, 4);

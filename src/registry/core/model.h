@@ -45,8 +45,9 @@ struct tenant {
 struct guard {
 	enum outcome (*check)(void *arg, const uint8_t *etag);
 	void *arg;
-	// A precondition of what the etag does not tell: which tenant or resource it is, and the id of its last change. It is asked of what
-	// exists, under the lock of a write. It returns OUTCOME_OK, or the outcome that the request ends with. NULL: none.
+	// A precondition of what the etag does not tell: which tenant or resource it is, and the id of its last change. It is
+	// asked of what exists, under the lock of a write. It returns OUTCOME_OK, or the outcome that the request ends with.
+	// NULL: none.
 	enum outcome (*check_version)(void *arg, struct uuid uid, uint64_t changed);
 	void *version_arg;
 	bool prevents_lost_update; // no other change can be lost: the precondition names what is replaced
@@ -87,11 +88,12 @@ struct resource {
 	bool locked;
 	uint64_t revision, edits;
 	uint64_t changed;    // id of its last change in the change log; rises over all resources of the server
-	// grows with each change of the body (outside of "status", if its type has that as a part), and once deletion is asked for
+	// grows with each change of the body (outside of "status", if its type has that as a part), and once deletion is asked
+	// for
 	uint64_t generation;
 	uint64_t moves;      // how often it moved to another tenant
-	// The column etag: a hash of the content. For writers of rows and of the change log only: clients see and send etag_shown()
-	// (registry/tags/etag.h), which is this one, or is derived from it.
+	// The column etag: a hash of the content. For writers of rows and of the change log only: clients see and send
+	// etag_shown() (registry/tags/etag.h), which is this one, or is derived from it.
 	uint8_t stored_etag[64];
 	uint8_t derived_etag[64]; // only etag.c uses it
 	bool has_derived_etag;    // false: derived_etag is not set
@@ -100,7 +102,8 @@ struct resource {
 	// the tree of the body, if it was parsed before and is still in the request's pool; else NULL: see resource_body_tree()
 	const struct doc *tree;
 	struct str shown; // the body with its secrets masked, if that is known already; p NULL: see resource_shown()
-	// An answer that was made of exactly this resource before, and for which requests: see resource_keep_answer(). p NULL: none
+	// An answer that was made of exactly this resource before, and for which requests: see resource_keep_answer(). p NULL:
+	// none
 	struct str answer, answer_for;
 	bool cached; // it comes from the worker's cache
 	bool has_root;

@@ -4,8 +4,8 @@
 #define TENURE_REGISTRY_CORE_SETTINGS_H
 
 enum {
-	// Bytes of the largest value of max_body. A resource is stored in one column (MEDIUMTEXT, 16 MiB less one byte) and sent in one packet, and
-	// max_allowed_packet of MariaDB is 16 MiB by default.
+	// Bytes of the largest value of max_body. A resource is stored in one column (MEDIUMTEXT, 16 MiB less one byte) and sent
+	// in one packet, and max_allowed_packet of MariaDB is 16 MiB by default.
 	REGISTRY_BODY_MOST = 15 << 20,
 	REGISTRY_PACKET_SPARE = 1 << 20, // bytes of such a packet that are enough for what is sent beside the resource's document
 };

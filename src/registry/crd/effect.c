@@ -18,8 +18,8 @@ enum { PAGE = 500, MOST_LOOKED_AT = 5000 };
 // What applied before a change, either of one definition of the system or of one tenant (its own definition, or its policy).
 struct definition_survey {
 	struct str tenant; // whose space the change is made in
-	// If the system's definition changes: its group and plural, and all definitions of the system as they were before. group.p is
-	// NULL if the change concerns one tenant.
+	// If the system's definition changes: its group and plural, and all definitions of the system as they were before.
+	// group.p is NULL if the change concerns one tenant.
 	struct str group, plural;
 	struct view *common;
 	// If the change concerns one tenant: the definitions that applied to it before, valid until the end of the request.
@@ -59,8 +59,8 @@ static bool is_same(const struct definition *from, const struct definition *to)
 	return uuid_eq(from->uid, to->uid);
 }
 
-// Counts the tenant's objects of the type. Objects in namespaces and objects without are of different types, even if the types have the
-// same name, so both are counted.
+// Counts the tenant's objects of the type. Objects in namespaces and objects without are of different types, even if the types
+// have the same name, so both are counted.
 static enum outcome count_objects(struct registry *registry, struct definition_effect *effect)
 {
 	const struct type *from = effect->from != NULL ? effect->from->type : effect->type;
@@ -137,7 +137,8 @@ static struct view *view_of(struct registry *registry, const struct sql_definiti
 	return view;
 }
 
-// Compares which definition of the survey's type serves the tenant before and after the change. now: the system's definitions after it.
+// Compares which definition of the survey's type serves the tenant before and after the change. now: the system's definitions
+// after it.
 static enum outcome compare_tenant(struct registry *registry, const struct definition_survey *survey,
 	struct view *now, struct view *tenant, struct definition_effects *effects)
 {

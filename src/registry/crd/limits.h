@@ -7,8 +7,8 @@
 
 struct registry;
 
-// What is too much if a tenant has n definitions of so many bytes in all, metadata and bodies, and what would be right: a text in the
-// request's pool. p NULL: nothing.
+// What is too much if a tenant has n definitions of so many bytes in all, metadata and bodies, and what would be right: a text in
+// the request's pool. p NULL: nothing.
 struct str definitions_excess(struct registry *registry, uint64_t n, uint64_t bytes);
 
 #endif

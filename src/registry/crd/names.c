@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The names of a CustomResourceDefinition (kind, plural, short names) must be unique in its tenant and group. They are checked
-// whenever a definition comes to a tenant: created, recovered or moved. So the condition NamesAccepted is always true. The number and the
-// bytes of a tenant's definitions are checked there, too, and the bytes whenever a definition grows.
+// whenever a definition comes to a tenant: created, recovered or moved. So the condition NamesAccepted is always true. The number
+// and the bytes of a tenant's definitions are checked there, too, and the bytes whenever a definition grows.
 #include "base/base.h"
 
 #include "base/pool.h"
@@ -21,8 +21,9 @@ enum {
 	MEMORY_SHARE = 6, // a tenant's definitions may have this part of request_memory
 };
 
-// Bytes that the definitions of a tenant may have in all. A request may have to read all of the tenant's and of the system's: they are
-// then in memory in up to three copies (the rows of one tenant, and the views of both), and there must be room for the answer.
+// Bytes that the definitions of a tenant may have in all. A request may have to read all of the tenant's and of the system's:
+// they are then in memory in up to three copies (the rows of one tenant, and the views of both), and there must be room for the
+// answer.
 static uint64_t most_bytes(const struct registry *registry)
 {
 	return registry->settings->request_memory / MEMORY_SHARE;
@@ -91,8 +92,8 @@ static struct str common_name(const struct doc *a, const struct doc *b, const st
 	return STR_NONE;
 }
 
-// The lock of the tenant's row lets only one of two simultaneous writers of definitions check at a time. What does not grow is taken, so that
-// a tenant with too much, from before a bound was lowered, can make it less.
+// The lock of the tenant's row lets only one of two simultaneous writers of definitions check at a time. What does not grow is
+// taken, so that a tenant with too much, from before a bound was lowered, can make it less.
 enum outcome definition_fits(struct registry *registry, const struct address *address, struct str group,
 	const struct doc *names, struct definition_bytes bytes)
 {

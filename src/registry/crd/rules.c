@@ -16,7 +16,8 @@
 
 enum { LABEL_MAX = 63 };
 
-// What the stored definition does that a new one must not do. An update may go on doing it: else the definition could not even get a label.
+// What the stored definition does that a new one must not do. An update may go on doing it: else the definition could not even
+// get a label.
 struct stored_schemas {
 	bool known;             // the rest is set
 	bool breaks_rules;      // a schema breaks STRUCTURAL_ALL_RULES
@@ -364,8 +365,8 @@ static bool shares_version(const struct checking *checking, const struct definit
 	return false;
 }
 
-// A new definition of a tenant may have neither the name of a forced one nor its kind. One that was there before is kept as it is: it
-// serves nobody as long as the other one is forced.
+// A new definition of a tenant may have neither the name of a forced one nor its kind. One that was there before is kept as it
+// is: it serves nobody as long as the other one is forced.
 static enum outcome check_forced(struct checking *checking)
 {
 	struct registry *registry = checking->draft->registry;
@@ -420,8 +421,8 @@ static bool has_text(const struct doc *list, struct str text)
 	return false;
 }
 
-// The versions in which objects may be stored: each version that ever was the storage version, until a client that has converted the
-// objects writes a status without that version. Until then the version must stay in spec.versions.
+// The versions in which objects may be stored: each version that ever was the storage version, until a client that has converted
+// the objects writes a status without that version. Until then the version must stay in spec.versions.
 static struct doc *stored_versions(struct checking *checking)
 {
 	const struct field_path status_at = field_name(NULL, STR("status"));
@@ -528,8 +529,8 @@ static enum outcome complete(struct draft *draft)
 	return outcome;
 }
 
-// Another definition may have taken one of this one's names since it was deleted. A definition that the operator has forced since then is
-// no obstacle, as it would be for a new one.
+// Another definition may have taken one of this one's names since it was deleted. A definition that the operator has forced since
+// then is no obstacle, as it would be for a new one.
 static enum outcome may_recover(struct registry *registry, const struct resource *resource, struct str tenant,
 	const struct doc *body)
 {

@@ -27,27 +27,27 @@ struct db_call change_of_resource(struct registry *registry, const char *verb, c
 	const uint8_t *etag_before, const uint8_t *etag_after);
 struct db_call change_of_tenant(struct registry *registry, const char *verb, const struct tenant *tenant,
 	const uint8_t *etag_before, const uint8_t *etag_after);
-// A change of content, verb "updated". The row also gets the fields that differ, a JSON array as changed_fields_of_resource() returns
-// it, and labels and selectable fields from before.
+// A change of content, verb "updated". The row also gets the fields that differ, a JSON array as changed_fields_of_resource()
+// returns it, and labels and selectable fields from before.
 struct db_call change_of_fields(struct registry *registry, const struct resource *before, const struct resource *after,
 	struct str fields);
 // The same if the change is in another table (inventories, aggregates, …): field is the JSON Pointer that stands for it.
 struct db_call change_in_field(struct registry *registry, const struct resource *before, const struct resource *after,
 	const char *field);
 struct db_call change_of_tenant_update(struct registry *registry, const struct tenant *before, const struct tenant *after);
-// A change of what the tenant has beside its document, such as a token or a webhook: an "updated" with the same etag before and after
-// it, by which readers of the log recognize it. field: the JSON Pointer that stands for it.
+// A change of what the tenant has beside its document, such as a token or a webhook: an "updated" with the same etag before and
+// after it, by which readers of the log recognize it. field: the JSON Pointer that stands for it.
 struct db_call change_beside_tenant(struct registry *registry, const struct tenant *tenant, struct str field);
 
-// Appends to the n calls of a batch the one that keeps the content which an update replaces, for the setting content_retention. Call it
-// right after the change row was appended, before the call that changes the row of the resource or tenant. Returns the number of calls:
-// n + 1, or n if content is not kept.
+// Appends to the n calls of a batch the one that keeps the content which an update replaces, for the setting content_retention.
+// Call it right after the change row was appended, before the call that changes the row of the resource or tenant. Returns the
+// number of calls: n + 1, or n if content is not kept.
 size_t change_keep_resource(struct registry *registry, uint64_t resource_id, struct db_call *calls, size_t n);
 size_t change_keep_tenant(struct registry *registry, uint64_t tenant_id, struct db_call *calls, size_t n);
 // The same for a change_in_field() of the resource. former: what the other table had of it, as JSON; p NULL: it is not kept.
 size_t change_keep_beside(struct registry *registry, uint64_t resource_id, struct str former, struct db_call *calls, size_t n);
-// The same for changes_of_allocations(), but to be called after the call that sets the providers' column changed. formers: a JSON array of
-// the provider's resources.id and a text each; p NULL: nothing is kept.
+// The same for changes_of_allocations(), but to be called after the call that sets the providers' column changed. formers: a JSON
+// array of the provider's resources.id and a text each; p NULL: nothing is kept.
 size_t change_keep_allocations(struct registry *registry, struct str formers, struct db_call *calls, size_t n);
 // The same for changes_of_waiting(), but to be called after the call that marks the resources, which sets their column changed.
 size_t change_keep_waiting(struct registry *registry, struct str waiting, struct db_call *calls, size_t n);

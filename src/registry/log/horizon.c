@@ -329,8 +329,8 @@ static enum outcome look(struct registry *registry, bool *more)
 
 // ---- what others call
 
-// Statements and rows that are in flight exist on the writer alone, so a replica would take their ids for void. What the caller reads
-// up to the horizon is then the writer's, too: another server may not have it yet.
+// Statements and rows that are in flight exist on the writer alone, so a replica would take their ids for void. What the caller
+// reads up to the horizon is then the writer's, too: another server may not have it yet.
 static void use_writer(struct registry *registry)
 {
 	(void)db_use_writer(registry->db, true);
@@ -438,8 +438,8 @@ enum outcome horizon_advance(struct registry *registry, uint64_t *horizon, uint6
 	return outcome;
 }
 
-// The highest id up to top that is known to be committed; the list is of committed ids. Ids above it that are in flight or void may be
-// given again by the next writer of a cluster: it has only applied what was committed.
+// The highest id up to top that is known to be committed; the list is of committed ids. Ids above it that are in flight or void
+// may be given again by the next writer of a cluster: it has only applied what was committed.
 static uint64_t newest_committed(const struct horizon *horizon, const struct db_rows *committed, uint64_t top)
 {
 	uint64_t newest = horizon->newest;

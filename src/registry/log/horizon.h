@@ -74,8 +74,8 @@ enum outcome horizon_advance(struct registry *registry, uint64_t *horizon, uint6
 // The horizon for a reader of only two tenants' changes, whose ids are tenants. Changes of other tenants in flight do not hold it
 // up. The caller has read all changes of the two tenants up to id after. All their changes up to *horizon, which is at least
 // after, are committed or void, and *horizon is no id that a writer may give again. One call gets at most some thousand of their
-// changes further. *all: up to horizon_settled() nothing of the two is in flight, and all their committed changes are at most *horizon.
-// Call horizon_ask() first, and horizon_publish() before the changes leave the process.
+// changes further. *all: up to horizon_settled() nothing of the two is in flight, and all their committed changes are at most
+// *horizon. Call horizon_ask() first, and horizon_publish() before the changes leave the process.
 enum outcome horizon_of_two(struct registry *registry, const uint64_t tenants[2], uint64_t after, uint64_t *horizon, bool *all);
 
 // The published horizon as last read; 0: not known. Sends no statement.

@@ -7,8 +7,9 @@
 #include "registry/core/failure.h"
 #include "sql/change_stream.h"
 
-// The ids between two changes that follow each other are those of transactions that were rolled back. A position among so many of them that a
-// transaction could hardly have taken them is that of a change which a restore has lost. Its own change may be the last one before the gap.
+// The ids between two changes that follow each other are those of transactions that were rolled back. A position among so many of
+// them that a transaction could hardly have taken them is that of a change which a restore has lost. Its own change may be the
+// last one before the gap.
 static bool is_in_gap(const struct sql_stream_bounds_row *row, uint64_t position)
 {
 	return !row->present && row->next > position && row->next - position > LOG_IDS_A_SECOND;

@@ -18,11 +18,12 @@ struct log_place {
 	uint64_t newest; // the highest id known; 0: there never was any
 };
 
-// After a restore, ids of changes go on by the clock, so many to a second: far above all those that were given after the backup was made. So a
-// number is never the id of two changes, and a wide gap in the ids shows which changes are lost.
+// After a restore, ids of changes go on by the clock, so many to a second: far above all those that were given after the backup
+// was made. So a number is never the id of two changes, and a wide gap in the ids shows which changes are lost.
 enum { LOG_IDS_A_SECOND = 1000000 };
 
-// Finds what the log has after position. May be called within a transaction or outside. OUTCOME_OK, or that of a failed statement.
+// Finds what the log has after position. May be called within a transaction or outside. OUTCOME_OK, or that of a failed
+// statement.
 enum outcome log_position_find(struct registry *registry, uint64_t position, struct log_place *place);
 
 #endif

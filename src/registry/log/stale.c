@@ -46,8 +46,8 @@ static enum sql_stale_thing kind_of(const struct thing *thing)
 	return thing->is_tenant ? SQL_STALE_THING_TENANT : SQL_STALE_THING_RESOURCE;
 }
 
-// May the caller learn of a change from when the resource was that tenant's? A resource that was moved has changes from before, which only
-// operators see: the name of who made them is another tenant's.
+// May the caller learn of a change from when the resource was that tenant's? A resource that was moved has changes from before,
+// which only operators see: the name of who made them is another tenant's.
 static bool is_visible(const struct registry *registry, const struct thing *thing, uint64_t tenant_id)
 {
 	return registry->privileged || tenant_id == thing->tenant_id;
@@ -74,7 +74,8 @@ static enum outcome tell_fields(struct registry *registry, const struct thing *t
 	for (size_t i = 0; i < rows.n; i++) {
 		const struct sql_stale_fields_row *row = sql_stale_fields_row(&rows, i);
 
-		// An older version wrote rows without fields, and those of another tenant are not shown. To list only the others would mislead.
+		// An older version wrote rows without fields, and those of another tenant are not shown. To list only the others
+		// would mislead.
 		if (row->fields.p == NULL || !is_visible(registry, thing, row->tenant_id))
 			return OUTCOME_STALE;
 		changed_fields_add_stored(fields, row->fields);

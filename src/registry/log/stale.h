@@ -10,8 +10,8 @@
 // outcomes: OUTCOME_OK, that of guard.check_version, or that of a failed statement.
 enum outcome tenant_check(struct registry *registry, const struct tenant *tenant, struct guard guard);
 
-// The same for a resource. Unless the request is an operator's, it leaves out members that would tell of changes from when the resource was
-// another tenant's.
+// The same for a resource. Unless the request is an operator's, it leaves out members that would tell of changes from when the
+// resource was another tenant's.
 enum outcome resource_check(struct registry *registry, const struct resource *resource, struct guard guard);
 
 #endif

@@ -105,7 +105,8 @@ static void check_merged(struct registry *registry, struct move_action *action, 
 	add_blocker(registry, action, &blocker);
 }
 
-// A namespace that is merged is deleted at once. So one stays whose deletion waits for finalizers, or would have to wait for them.
+// A namespace that is merged is deleted at once. So one stays whose deletion waits for finalizers, or would have to wait for
+// them.
 static enum outcome find_waiting(struct registry *registry, struct move_plan *plan)
 {
 	struct move_action *action = plan->action;
@@ -226,8 +227,8 @@ static enum outcome look_at_space(struct registry *registry, uint64_t tenant_id,
 	return OUTCOME_OK;
 }
 
-// A single namespaced resource needs its namespace in the destination, and stays where its own one waits for it: nothing would end that one
-// otherwise. A larger set brings its namespaces along.
+// A single namespaced resource needs its namespace in the destination, and stays where its own one waits for it: nothing would
+// end that one otherwise. A larger set brings its namespaces along.
 static enum outcome check_space(struct registry *registry, struct move_plan *plan)
 {
 	struct move_action *action = plan->action;
@@ -254,8 +255,8 @@ static enum outcome check_space(struct registry *registry, struct move_plan *pla
 	return OUTCOME_OK;
 }
 
-// A set of any resources: each needs its namespace in the destination, stays where its own one waits for it, and takes along what belongs
-// to it.
+// A set of any resources: each needs its namespace in the destination, stays where its own one waits for it, and takes along what
+// belongs to it.
 static enum outcome check_any_resources(struct registry *registry, struct move_plan *plan)
 {
 	struct move_action *action = plan->action;

@@ -14,8 +14,8 @@ struct state_sum {
 	uint64_t count;
 	struct str sums[4]; // decimal numbers, as the database returns sums
 };
-// Computes the tag of a set of the tenant's resources: MOVE_TAG_HEX hex digits and a NUL. others: gets the tags that the other keys make; NULL: not
-// needed.
+// Computes the tag of a set of the tenant's resources: MOVE_TAG_HEX hex digits and a NUL. others: gets the tags that the other
+// keys make; NULL: not needed.
 void move_state_tag(struct registry *registry, const struct uuid *tenant, const struct state_sum *sum,
 	char tag[MOVE_TAG_HEX + 1], struct state_tags *others);
 // Is tag the action's tag, by any of the keys? A move that waited in the queue may have a tag of a former one.
@@ -42,7 +42,8 @@ struct move_plan {
 	struct move_action *action;
 	struct move_set set;
 	uint64_t returning; // order->changed.returning
-	// What move_execute() calls before it writes the first change row; write NULL: nothing. OUTCOME_OK; any other ends the move with it.
+	// What move_execute() calls before it writes the first change row; write NULL: nothing. OUTCOME_OK; any other ends the
+	// move with it.
 	struct {
 		enum outcome (*write)(void *arg);
 		void *arg;
@@ -99,8 +100,8 @@ bool move_merges_names(const struct move_plan *plan);
 // trip for each thousand resources that it cannot skip. OUTCOME_OK, or that of a failed statement.
 enum outcome move_merge_names(struct registry *registry, const struct move_plan *plan, size_t max, struct move_taken *taken);
 
-// Locks the rows of two tenants exclusively, in the order in which moves lock them; names without a tenant do not matter. OUTCOME_OK,
-// _UNAVAILABLE, _INTERNAL.
+// Locks the rows of two tenants exclusively, in the order in which moves lock them; names without a tenant do not matter.
+// OUTCOME_OK, _UNAVAILABLE, _INTERNAL.
 enum outcome move_lock_tenants(struct registry *registry, struct str source, struct str dest);
 
 enum move_look {
@@ -123,18 +124,19 @@ enum outcome move_execute(struct registry *registry, const struct move_plan *pla
 // MOVE_QUEUED, then the move waits for the mover. OUTCOME_OK, or that of a failed statement.
 enum outcome move_record(struct registry *registry, const struct move_order *order, const struct move_plan *plan,
 	struct str if_match, enum move_state state);
-// An earlier run of this request may have queued its move and lost the answer to its COMMIT: a waiting move leaves no change row, and
-// by now it may be done. OUTCOME_ACCEPTED: so it was. OUTCOME_OK: it was not. Or the outcome of a failed statement.
+// An earlier run of this request may have queued its move and lost the answer to its COMMIT: a waiting move leaves no change row,
+// and by now it may be done. OUTCOME_ACCEPTED: so it was. OUTCOME_OK: it was not. Or the outcome of a failed statement.
 enum outcome move_find_queued(struct registry *registry);
 
-// The undo of a request that changed many resources waits for the mover as a move does (registry/undo/). In moves.if_match it has, instead of a
-// tag, which request it takes back: what that one changed has to be as it left it. So a mover that knows nothing of undo finds that it
-// has changed, and moves nothing. move_undo_condition() makes the text; move_undoes() reads it. False: it is a tag, or there is none.
+// The undo of a request that changed many resources waits for the mover as a move does (registry/undo/). In moves.if_match it
+// has, instead of a tag, which request it takes back: what that one changed has to be as it left it. So a mover that knows
+// nothing of undo finds that it has changed, and moves nothing. move_undo_condition() makes the text; move_undoes() reads it.
+// False: it is a tag, or there is none.
 struct str move_undo_condition(struct pool *pool, const struct uuid *request);
 bool move_undoes(struct str if_match, struct uuid *request);
 
-// What a record of a move that failed says of the first of its blockers, since it keeps one text: "PATH: REASON: DETAIL"; of one that no single
-// resource is, "all" in place of the path.
+// What a record of a move that failed says of the first of its blockers, since it keeps one text: "PATH: REASON: DETAIL"; of one
+// that no single resource is, "all" in place of the path.
 struct str move_blocker_text(struct pool *pool, const struct move_blocker *blocker);
 // Describes the blockers in registry->problem. Returns OUTCOME_BLOCKED.
 enum outcome move_fail_blocked(struct registry *registry, const struct move_action *action);

@@ -77,9 +77,10 @@ struct move_result {
 	struct move_action action; // as planned under the locks; without items
 	struct uuid uid;           // of the move
 };
-// The condition of a move or an undo: matches compares If-Match with the action's etag, excludes If-None-Match; NULL: there is no such
-// condition. They are called when the move is done or queued. A queued move is checked again when it is carried out, but only
-// for what it takes (move_action.tag, if there is matches), blockers and quota. So it can succeed although much else has changed in the destination.
+// The condition of a move or an undo: matches compares If-Match with the action's etag, excludes If-None-Match; NULL: there is no
+// such condition. They are called when the move is done or queued. A queued move is checked again when it is carried out, but
+// only for what it takes (move_action.tag, if there is matches), blockers and quota. So it can succeed although much else has
+// changed in the destination.
 struct tag_guard {
 	bool (*matches)(void *arg, struct str etag);
 	bool (*excludes)(void *arg, struct str etag);
@@ -92,8 +93,8 @@ enum tag_check {
 	TAG_EXCLUDED // one of them fits excludes
 };
 enum tag_check tag_guard_check(struct tag_guard guard, const char *tag, const struct state_tags *others);
-// Describes in registry->problem that the check came to TAG_DIFFERS or TAG_EXCLUDED. etag: the present one; "": it was not computed. Returns
-// OUTCOME_STALE.
+// Describes in registry->problem that the check came to TAG_DIFFERS or TAG_EXCLUDED. etag: the present one; "": it was not
+// computed. Returns OUTCOME_STALE.
 enum outcome tag_guard_fail(struct registry *registry, enum tag_check check, const char *etag);
 // Moves. OUTCOME_SEE_OTHER: done, also if there was nothing to move. _ACCEPTED: queued as result->uid. _STALE. _BLOCKED with
 // result->action.blockers. Else as move_preview().
@@ -125,8 +126,9 @@ struct move_page {
 	size_t n;
 	bool more; // there are more moves, with lower numbers than the last one here
 };
-// Reads the moves from and to a tenant whose numbers are below that one, the latest first, at most limit, > 0. Moves that are over are
-// kept as long as the setting retention says. OUTCOME_OK, _NOT_FOUND, _GONE (the tenant is deleted), or that of a failed statement.
+// Reads the moves from and to a tenant whose numbers are below that one, the latest first, at most limit, > 0. Moves that are
+// over are kept as long as the setting retention says. OUTCOME_OK, _NOT_FOUND, _GONE (the tenant is deleted), or that of a failed
+// statement.
 enum outcome move_list(struct registry *registry, struct str tenant, uint64_t below, uint64_t limit, struct move_page *page);
 
 #endif

@@ -149,7 +149,8 @@ static enum outcome for_each_chunk(struct registry *registry, const struct move_
 }
 
 // From the first change row until COMMIT, no reader of the whole log or of the two tenants gets any further. So the change rows
-// come last. Forwards of namespaces that are merged are written twice: merge_spaces() writes over those that lead to the source's own.
+// come last. Forwards of namespaces that are merged are written twice: merge_spaces() writes over those that lead to the source's
+// own.
 static enum outcome move_in_chunks(struct registry *registry, const struct move_plan *plan)
 {
 	const struct sql_move_bounds in = { .set = plan->set.in, .every = CHUNK };

@@ -41,8 +41,8 @@ enum consumer_check {
 struct allocation_set {
 	struct uuid consumer;
 	struct str project, user; // p NULL: CONSUMER_INCOMPLETE, of a known consumer as well
-	// p NULL: a known consumer keeps its own, a new one has none; CONSUMER_TYPE_UNKNOWN: none. A new name of a type is stored when
-	// it is first used
+	// p NULL: a known consumer keeps its own, a new one has none; CONSUMER_TYPE_UNKNOWN: none. A new name of a type is stored
+	// when it is first used
 	struct str type;
 	enum consumer_check check;
 	uint64_t generation; // for CONSUMER_IS_AT
@@ -101,8 +101,9 @@ struct usage_query {
 	struct str type;  // p NULL: of any type; CONSUMER_TYPE_UNKNOWN: consumers without a type
 	bool by_type;     // for each type; else for all consumers together
 };
-// Adds up the allocations of the consumers that the query selects, and gives the sums ordered by type and class. If there are any, the
-// request concerns the project, whose name must live as long as the request's pool. OUTCOME_OK, or that of a failed statement.
+// Adds up the allocations of the consumers that the query selects, and gives the sums ordered by type and class. If there are
+// any, the request concerns the project, whose name must live as long as the request's pool. OUTCOME_OK, or that of a failed
+// statement.
 enum outcome usages_total(struct registry *registry, const struct usage_query *query, const struct usage_taker *taker);
 
 #endif

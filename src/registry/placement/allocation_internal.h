@@ -45,8 +45,8 @@ struct allocated_before {
 	uint64_t class_id;
 	uint64_t used;
 };
-// Receives each reason why a write is refused; registry->problem describes it. The reason is about the consumer's allocation of the provider.
-// If consumer is NULL it is about the provider alone, if provider is NULL about the consumer alone.
+// Receives each reason why a write is refused; registry->problem describes it. The reason is about the consumer's allocation of
+// the provider. If consumer is NULL it is about the provider alone, if provider is NULL about the consumer alone.
 struct allocation_refusals {
 	void (*take)(void *arg, const struct uuid *consumer, const struct uuid *provider, enum outcome outcome);
 	void *arg;
@@ -91,8 +91,8 @@ struct locked_provider *allocation_write_provider(const struct allocation_write 
 struct locked_provider *allocation_write_provider_of_id(const struct allocation_write *write, uint64_t id);
 void allocation_write_sort(struct allocation_write *write);
 
-// Returns what it is passed; but if the write has refusals to be taken, takes one that is of the client's request or of what it is about,
-// and returns OUTCOME_OK.
+// Returns what it is passed; but if the write has refusals to be taken, takes one that is of the client's request or of what it
+// is about, and returns OUTCOME_OK.
 enum outcome allocation_write_refuse(const struct allocation_write *write, const struct uuid *consumer, const struct uuid *provider,
 	enum outcome outcome);
 
@@ -101,15 +101,15 @@ enum outcome allocation_write_refuse(const struct allocation_write *write, const
 // What the write replaces at each provider whose allocations it changes, for change_keep_allocations(); p NULL: it is not kept.
 // The text of a provider is an object of those consumers of the write that have allocations there before or after it:
 //   {"UID": {"left": 4, "generation": 3, "project_id": "…", "user_id": "…", "consumer_type": "INSTANCE", "resources": {"VCPU": 2}}}
-// left: the generation after the write, KEPT_RENEWED if it is not known yet; absent if the consumer is gone then. The others tell what the
-// consumer was before, and what it had there; they are absent if there was no consumer.
+// left: the generation after the write, KEPT_RENEWED if it is not known yet; absent if the consumer is gone then. The others tell
+// what the consumer was before, and what it had there; they are absent if there was no consumer.
 enum { KEPT_RENEWED = 0 };
 struct str allocation_write_former(const struct allocation_write *write);
 
 // ---- reshape.c
 
-// Checks and carries out a prepared write with its reshaped providers. With refusals, nothing is written if there are any. Outcomes as
-// of reshape_run().
+// Checks and carries out a prepared write with its reshaped providers. With refusals, nothing is written if there are any.
+// Outcomes as of reshape_run().
 enum outcome allocation_write_reshape(struct allocation_write *write);
 
 // ---- allocation_write.c

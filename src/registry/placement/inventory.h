@@ -50,8 +50,8 @@ struct inventory_write {
 // (generation; or the provider has an inventory of that class: "Update conflict: …").
 enum outcome inventory_add(struct registry *registry, const struct uuid *uid, const struct inventory_write *write,
 	struct provider *provider);
-// Changes an inventory. OUTCOME_OK. _NOT_FOUND (no such class), _BAD_DOCUMENT (capacity; the provider has none of that class), _CONFLICT
-// (concurrent_update). The capacity may become less than what is used; then a warning is logged.
+// Changes an inventory. OUTCOME_OK. _NOT_FOUND (no such class), _BAD_DOCUMENT (capacity; the provider has none of that class),
+// _CONFLICT (concurrent_update). The capacity may become less than what is used; then a warning is logged.
 enum outcome inventory_change(struct registry *registry, const struct uuid *uid, const struct inventory_write *write,
 	struct provider *provider);
 // Replaces all inventories by these. OUTCOME_OK. _BAD_DOCUMENT (capacity, no such class), _CONFLICT (concurrent_update;
@@ -69,13 +69,13 @@ enum outcome inventory_delete_all(struct registry *registry, const struct uuid *
 
 // ---- what a change replaced
 
-// The inventories as they are kept for undo: a JSON object of the classes, each with its numbers, in pool. That of a custom class has its id,
-// too, as "class_id".
+// The inventories as they are kept for undo: a JSON object of the classes, each with its numbers, in pool. That of a custom class
+// has its id, too, as "class_id".
 struct str inventory_list_text(struct pool *pool, const struct inventory *list, size_t n);
 // Reads such a text: *list in pool, with classes that live as long. Returns how many there are.
 size_t inventory_list_of_text(struct pool *pool, struct str text, struct inventory **list);
-// Gives the provider the inventories of such a text, but takes nothing away that is allocated by now: with keeps_claims. Outcomes as of
-// inventory_set_all() and provider_name_kept_classes().
+// Gives the provider the inventories of such a text, but takes nothing away that is allocated by now: with keeps_claims. Outcomes
+// as of inventory_set_all() and provider_name_kept_classes().
 enum outcome inventory_restore(struct registry *registry, const struct uuid *uid, struct str former, struct provider *provider);
 
 #endif

@@ -116,8 +116,9 @@ static enum outcome check_capacity(const struct pending_change *change, const ch
 	return outcome;
 }
 
-// Locks the provider, reads its inventories, and checks those of the write. action: as in check_capacity(). *unknown: the first class of the
-// write that does not exist; p NULL: none. The caller reports that one: so a wrong inventory is reported first, as in OpenStack's service.
+// Locks the provider, reads its inventories, and checks those of the write. action: as in check_capacity(). *unknown: the first
+// class of the write that does not exist; p NULL: none. The caller reports that one: so a wrong inventory is reported first, as
+// in OpenStack's service.
 static enum outcome begin_write(struct pending_change *change, struct registry *registry, const struct uuid *uid,
 	const struct inventory_write *write, const char *action, struct provider *provider, struct str *unknown)
 {

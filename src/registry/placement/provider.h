@@ -65,8 +65,8 @@ enum outcome provider_change_traits(struct registry *registry, const struct uuid
 
 // ---- lists
 
-// At most so many memberships, requirements and demands each. How many aggregates or traits one of them names is not limited: nova names all
-// aggregates of an availability zone in one.
+// At most so many memberships, requirements and demands each. How many aggregates or traits one of them names is not limited:
+// nova names all aggregates of an availability zone in one.
 enum { PROVIDER_MAX_TERMS = 64 };
 
 // The provider is in at least one of these aggregates; forbidden: in none of them.
@@ -97,15 +97,15 @@ struct provider_query {
 	const struct provider_demand *demands;
 	size_t n_demands;
 };
-// Takes one provider of a list. Its texts, and what the function allocates from pool, are freed when it returns. The function must
-// not read or write the registry.
+// Takes one provider of a list. Its texts, and what the function allocates from pool, are freed when it returns. The function
+// must not read or write the registry.
 struct provider_taker {
 	void (*take)(void *arg, const struct provider *provider, struct pool *pool);
 	void *arg;
 };
-// Gives all live providers of active tenants that the query selects to the taker, in order of creation and while they are read, so
-// a list of any length needs the memory of one provider. They are the providers of one moment. If the query has a name, a uid, a
-// tree, or an aggregate, trait or amount that few providers have, the cost depends on their number only. OUTCOME_OK;
+// Gives all live providers of active tenants that the query selects to the taker, in order of creation and while they are read,
+// so a list of any length needs the memory of one provider. They are the providers of one moment. If the query has a name, a uid,
+// a tree, or an aggregate, trait or amount that few providers have, the cost depends on their number only. OUTCOME_OK;
 // _BAD_PARAMETER, with the texts of the placement API: unknown traits or classes, or more than PROVIDER_MAX_TERMS. If the reading
 // fails half-way, some providers were taken before.
 enum outcome provider_list(struct registry *registry, const struct provider_query *query, const struct provider_taker *taker);

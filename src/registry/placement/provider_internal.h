@@ -45,13 +45,13 @@ enum outcome provider_lock(struct registry *registry, const struct uuid *uid, co
 // The call that raises the generation of the provider with that resources.id.
 struct db_call provider_raise_call(struct pool *pool, uint64_t resource_id);
 // The calls for a change of what the provider has in other tables: new revision and etag, a change row with the field (such as
-// "/inventories"), and if raises, the next generation. former: what the change replaces, as JSON, to be kept for undo; p NULL: it is not
-// kept. Returns how many calls; at most PROVIDER_TOUCHES.
+// "/inventories"), and if raises, the next generation. former: what the change replaces, as JSON, to be kept for undo; p NULL: it
+// is not kept. Returns how many calls; at most PROVIDER_TOUCHES.
 enum { PROVIDER_TOUCHES = 4 };
 size_t provider_touch(struct registry *registry, struct provider *provider, const char *field, struct str former, bool raises,
 	struct db_call calls[PROVIDER_TOUCHES]);
-// Runs the calls of a write. OUTCOME_OK; _UNAVAILABLE: one found a duplicate, as another transaction was faster, so this one runs again; or
-// that of a failed statement.
+// Runs the calls of a write. OUTCOME_OK; _UNAVAILABLE: one found a duplicate, as another transaction was faster, so this one runs
+// again; or that of a failed statement.
 enum outcome provider_run(struct registry *registry, struct db_call *calls, size_t n);
 
 // ---- traits and classes
@@ -64,14 +64,14 @@ enum outcome provider_find_traits(struct registry *registry, const struct str *n
 enum outcome provider_find_classes(struct registry *registry, const struct str *names, size_t n, uint64_t *ids, struct str *unknown);
 // The same; locks their rows in share mode, so that the classes exist until COMMIT.
 enum outcome provider_lock_classes(struct registry *registry, const struct str *names, size_t n, uint64_t *ids, struct str *unknown);
-// A class in what is kept of a former state: a class keeps its id when it is renamed. id 0: it is a standard one, or an older version kept
-// the name alone.
+// A class in what is kept of a former state: a class keeps its id when it is renamed. id 0: it is a standard one, or an older
+// version kept the name alone.
 struct kept_class {
 	struct str *name;
 	uint64_t id;
 };
-// Gives the classes their present names, and locks their rows in share mode. A class that was deleted keeps its name, of which there may be a new
-// one by now. OUTCOME_OK; _CONFLICT: another of these classes has that name.
+// Gives the classes their present names, and locks their rows in share mode. A class that was deleted keeps its name, of which
+// there may be a new one by now. OUTCOME_OK; _CONFLICT: another of these classes has that name.
 enum outcome provider_name_kept_classes(struct registry *registry, const struct kept_class *classes, size_t n);
 // The names as a JSON array of strings, in pool.
 struct str provider_names_as_json(struct pool *pool, const struct str *names, size_t n);

@@ -123,8 +123,8 @@ static enum outcome load_tree(struct registry *registry, const struct uuid *root
 	return OUTCOME_OK;
 }
 
-// Follows the parents of a node to the first whose place is known, and notes that place for all on the way. So every node is passed
-// twice at most, however deep the tree is.
+// Follows the parents of a node to the first whose place is known, and notes that place for all on the way. So every node is
+// passed twice at most, however deep the tree is.
 static void place_node(struct tree_node *node)
 {
 	struct tree_node *at = node;

@@ -44,21 +44,22 @@ struct provider_owner {
 	struct str name;
 	uint64_t n;
 };
-// Finds the tenants to which provider_records_create() would give n (> 0) providers. Locks nothing. *owners: in order of ids. OUTCOME_OK;
+// Finds the tenants to which provider_records_create() would give n (> 0) providers. Locks nothing. *owners: in order of ids.
+// OUTCOME_OK;
 // _NOT_FOUND: there is no system tenant; or that of a failed statement.
 enum outcome provider_records_owners(struct registry *registry, const struct provider_record *list, size_t n,
 	struct provider_owner **owners, size_t *n_owners);
 
 // ---- writing. Each call is one transaction of mode DB_WRITE. In the change log, providers are created, and get allocations.
 
-// Creates the providers, with the generations that they have in the records. One in a tree that is there already belongs to the tenant of
-// that, else to the system's. The same transaction must have read that they are not there (provider_records_read()). If one is by now, or one of
-// that name, or if a class, trait or parent is not there any more, the transaction runs again. OUTCOME_CREATED; _CONFLICT: the tenant's deletion
-// waits for finalizers; _OVER_QUOTA; _UNAVAILABLE.
+// Creates the providers, with the generations that they have in the records. One in a tree that is there already belongs to the
+// tenant of that, else to the system's. The same transaction must have read that they are not there (provider_records_read()). If
+// one is by now, or one of that name, or if a class, trait or parent is not there any more, the transaction runs again.
+// OUTCOME_CREATED; _CONFLICT: the tenant's deletion waits for finalizers; _OVER_QUOTA; _UNAVAILABLE.
 enum outcome provider_records_create(struct registry *registry, const struct provider_record *list, size_t n);
-// Creates the consumers with their allocations and generations. Capacities are not checked. The generations of providers
-// do not change, since the provider records have them as they are after these allocations. OUTCOME_CREATED; the transaction runs again, as
-// above, if there is such a consumer by now, or a provider or its inventory is not there any more.
+// Creates the consumers with their allocations and generations. Capacities are not checked. The generations of providers do not
+// change, since the provider records have them as they are after these allocations. OUTCOME_CREATED; the transaction runs again,
+// as above, if there is such a consumer by now, or a provider or its inventory is not there any more.
 enum outcome consumer_records_create(struct registry *registry, const struct consumer_record *list, size_t n);
 
 #endif

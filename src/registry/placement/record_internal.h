@@ -6,8 +6,8 @@
 #include "registry/placement/record.h"
 #include "registry/resource/internal.h"
 
-// Since the caller looked, another writer has created one of the records, or changed what a record refers to. OUTCOME_UNAVAILABLE: the
-// transaction runs again, and its function has to look again.
+// Since the caller looked, another writer has created one of the records, or changed what a record refers to.
+// OUTCOME_UNAVAILABLE: the transaction runs again, and its function has to look again.
 enum outcome record_fail_changed(struct registry *registry, const char *what);
 
 // A live provider that a new one has as its parent, or as the root of its tree.
@@ -31,9 +31,9 @@ struct provider_places {
 // Finds the places, without locks. OUTCOME_OK; OUTCOME_NOT_FOUND: there is no system tenant.
 enum outcome provider_places_find(struct registry *registry, const struct provider_record *list, size_t n,
 	struct provider_places *places);
-// Locks them in share mode until the transaction ends: the owners in order of their ids, then what is above the new providers. May wait for
-// locks as lock_wait() says. OUTCOME_OK; that of record_fail_changed(): something above is not there any more, or in another tenant or tree;
-// that of tenant_fail_ending().
+// Locks them in share mode until the transaction ends: the owners in order of their ids, then what is above the new providers.
+// May wait for locks as lock_wait() says. OUTCOME_OK; that of record_fail_changed(): something above is not there any more, or in
+// another tenant or tree; that of tenant_fail_ending().
 enum outcome provider_places_lock(struct registry *registry, struct provider_places *places);
 
 #endif

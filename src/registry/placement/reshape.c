@@ -88,8 +88,8 @@ static const struct provider *find_by_id(const struct provider *providers, size_
 	return NULL;
 }
 
-// Reads the reshaped providers, whose rows are locked, in the order of write->reshaped, and compares their generations. OUTCOME_NO_CONTENT:
-// some are not there, or their tenant is not, and all of these were refused.
+// Reads the reshaped providers, whose rows are locked, in the order of write->reshaped, and compares their generations.
+// OUTCOME_NO_CONTENT: some are not there, or their tenant is not, and all of these were refused.
 static enum outcome read_providers(const struct allocation_write *write, struct provider *providers)
 {
 	struct registry *registry = write->registry;
@@ -193,7 +193,8 @@ static void set_inventory(struct inventory_delta *delta, const struct inventory 
 	delta->ends = false;
 }
 
-// A copy of write->deltas with room for n_new more. The deltas of reshaped providers end, unless a new inventory is found for them.
+// A copy of write->deltas with room for n_new more. The deltas of reshaped providers end, unless a new inventory is found for
+// them.
 static struct inventory_delta *deltas_before_reshape(const struct allocation_write *write, size_t n_new)
 {
 	struct inventory_delta *deltas = POOL_ARRAY(write->registry->pool, struct inventory_delta, write->n_deltas + n_new);
@@ -207,7 +208,8 @@ static struct inventory_delta *deltas_before_reshape(const struct allocation_wri
 }
 
 // Changes write->deltas, which have the inventories as read from the database, to the new inventories: gives new figures to those
-// that stay, adds new ones, and sets ends in those that will be removed. class_ids: as name_classes() looked them up, all of them.
+// that stay, adds new ones, and sets ends in those that will be removed. class_ids: as name_classes() looked them up, all of
+// them.
 static void reshape_deltas(struct allocation_write *write, const uint64_t *class_ids)
 {
 	size_t n = write->n_deltas;
@@ -375,8 +377,8 @@ static enum outcome read_former(const struct allocation_write *write, const stru
 	return OUTCOME_OK;
 }
 
-// Writes each provider's change row, revision and etag, and keeps what is replaced. allocation_write_store() raises the generations,
-// together with the allocations.
+// Writes each provider's change row, revision and etag, and keeps what is replaced. allocation_write_store() raises the
+// generations, together with the allocations.
 static enum outcome touch_providers(const struct allocation_write *write, struct provider *providers)
 {
 	struct str *former = POOL_ARRAY(write->registry->pool, struct str, write->n_reshaped);

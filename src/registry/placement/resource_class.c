@@ -58,7 +58,8 @@ static struct str *sort_names(struct pool *pool, const struct str *names, size_t
 	return sorted;
 }
 
-// A body may name very many allocations: so each different name is looked up once, and rows and names are matched by binary search.
+// A body may name very many allocations: so each different name is looked up once, and rows and names are matched by binary
+// search.
 static enum outcome find_classes(struct registry *registry, enum sql_class_lock lock, const struct str *names, size_t n, uint64_t *ids,
 	struct str *unknown)
 {
@@ -343,8 +344,8 @@ enum outcome resource_class_delete(struct registry *registry, struct str name)
 	struct resource_class class;
 	enum outcome outcome = find_class(registry, SQL_CLASS_LOCK_EXCLUSIVE, name, &class);
 
-	// A run after an uncertain COMMIT can't recognize its work, since classes leave no change row. It finds no class, and that is what was
-	// asked for.
+	// A run after an uncertain COMMIT can't recognize its work, since classes leave no change row. It finds no class, and
+	// that is what was asked for.
 	if (outcome == OUTCOME_NOT_FOUND && db_txn_commit_was_lost(registry->db))
 		return OUTCOME_NO_CONTENT;
 	if (outcome != OUTCOME_OK)

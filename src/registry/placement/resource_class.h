@@ -17,8 +17,8 @@ struct resource_class {
 // Is it CUSTOM_ with at least one of A-Z, 0-9 and _ behind it, 255 characters at most?
 bool resource_class_is_custom(struct str name);
 
-// Takes one class of a list. Its name, and what the function allocates from pool, are freed when it returns. The function must not
-// read or write the registry.
+// Takes one class of a list. Its name, and what the function allocates from pool, are freed when it returns. The function must
+// not read or write the registry.
 struct resource_class_taker {
 	void (*take)(void *arg, const struct resource_class *class, struct pool *pool);
 	void *arg;

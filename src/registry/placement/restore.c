@@ -148,8 +148,8 @@ static struct reshaped_provider *make_reshaped(struct restoring *all)
 	return reshaped;
 }
 
-// Is the consumer as the write left it? Each write sets the time and raises the generation. The generation of a consumer that an undo made
-// again is at least the id of one of the undo's changes.
+// Is the consumer as the write left it? Each write sets the time and raises the generation. The generation of a consumer that an
+// undo made again is at least the id of one of the undo's changes.
 static bool is_as_left(const struct restoring *all, size_t i, const struct known *known)
 {
 	const struct placement_restore *restore = all->restore;

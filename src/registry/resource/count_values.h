@@ -10,8 +10,8 @@ struct value_counts {
 	uint64_t n;
 };
 // Counts the live resources of type in active tenants; tenant p NULL: in all tenants, else in this one. member is a name at the
-// top of the body. *list, in the request's pool, has all values, the most frequent first, and those of equal count in byte order, null first;
-// the setting request_memory bounds them. OUTCOME_OK, _UNAVAILABLE, _INTERNAL.
+// top of the body. *list, in the request's pool, has all values, the most frequent first, and those of equal count in byte order,
+// null first; the setting request_memory bounds them. OUTCOME_OK, _UNAVAILABLE, _INTERNAL.
 enum outcome resource_count_values(struct registry *registry, const struct type *type, struct str tenant, const char *member,
 	struct value_counts **list, size_t *n);
 

@@ -54,8 +54,8 @@ void resource_set_deletion_times(struct registry *registry, struct resource *res
 	resource->purge_us = registry->stamp_us + registry_retention_us(registry);
 }
 
-// INSERT … SELECT holds the lock of the log's ids until it ends, and writers of other tenants wait for that lock. So much content is
-// deleted in parts.
+// INSERT … SELECT holds the lock of the log's ids until it ends, and writers of other tenants wait for that lock. So much content
+// is deleted in parts.
 static enum outcome delete_in_parts(struct registry *registry, enum sql_content_part kind, const struct resource *resource, uint64_t *n)
 {
 	const struct sql_content_of content = content_of(registry, resource);
@@ -292,8 +292,8 @@ enum outcome resource_may_delete(struct registry *registry, const struct resourc
 	return resource_has_finalizers(registry, resource) ? OUTCOME_ACCEPTED : OUTCOME_OK;
 }
 
-// Marks a resource that has finalizers, unless it is a namespace with a locked resource in it. A mark can't be taken back, and later the lock
-// could only be reported to the controller that removes the last finalizer.
+// Marks a resource that has finalizers, unless it is a namespace with a locked resource in it. A mark can't be taken back, and
+// later the lock could only be reported to the controller that removes the last finalizer.
 static enum outcome wait_for_finalizers(struct registry *registry, struct resource *resource)
 {
 	enum outcome outcome = OUTCOME_OK;

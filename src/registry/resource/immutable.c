@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The immutable fields of built-in types, the same in every dialect: the data of a config map or secret with "immutable": true, the
-// type of a secret, most of a pod's spec, a service's address, the source of a volume, the selector of a daemon set. Rules and texts
-// are those of Kubernetes (ValidatePodUpdate() and its like).
+// The immutable fields of built-in types, the same in every dialect: the data of a config map or secret with "immutable": true,
+// the type of a secret, most of a pod's spec, a service's address, the source of a volume, the selector of a daemon set. Rules
+// and texts are those of Kubernetes (ValidatePodUpdate() and its like).
 #include "base/base.h"
 
 #include "base/pool.h"

@@ -14,16 +14,16 @@
 #include "sql/common.h"
 #include "sql/deletions.h"
 
-// Makes a resource of a row. The row does not have the tenant's name: the caller sets resource.tenant. The etag that clients see is not
-// derived yet (etag_shown()).
+// Makes a resource of a row. The row does not have the tenant's name: the caller sets resource.tenant. The etag that clients see
+// is not derived yet (etag_shown()).
 struct resource resource_of_columns(struct registry *registry, const struct sql_resource *columns);
 // Empties the resource cache and the page cache if the connection to the database is not the one over which they were filled: the
 // server may have crashed, and after a crash it may give ids of changes a second time, by which cached entries are validated.
 // Call it after the statement that validates a cached entry, before the entry is used, and before an entry is added. True:
 // nothing was emptied.
 bool resource_caches_hold(struct registry *registry);
-// Stores a resource that was just read in the worker's cache, with the etag that clients see, and sets resource->shown if its type has
-// secrets. Not within a transaction that writes, since that may be rolled back.
+// Stores a resource that was just read in the worker's cache, with the etag that clients see, and sets resource->shown if its
+// type has secrets. Not within a transaction that writes, since that may be rolled back.
 void resource_remember(struct registry *registry, struct resource *resource);
 
 // What a writer reads of a tenant while it locks the tenant's row in share mode, which keeps moves and deletion of the tenant
@@ -71,9 +71,9 @@ struct locked_address {
 };
 enum outcome resource_lock_address(struct registry *registry, const struct address *address, struct locked_address *place,
 	struct resource *resource);
-// The same for a resource that is found by its uid or a lookup key. OUTCOME_OK with *resource, and *owner without the limit of its tier, since
-// nothing is added; OUTCOME_NOT_FOUND; _UNAVAILABLE: it was moved or renamed meanwhile, so the transaction runs again; or as
-// registry_take_locks().
+// The same for a resource that is found by its uid or a lookup key. OUTCOME_OK with *resource, and *owner without the limit of
+// its tier, since nothing is added; OUTCOME_NOT_FOUND; _UNAVAILABLE: it was moved or renamed meanwhile, so the transaction runs
+// again; or as registry_take_locks().
 enum outcome resource_lock_ident(struct registry *registry, const struct ident *ident, struct locked_tenant *owner,
 	struct resource *resource);
 // The same, and then runs the call `more` in the same round trip, which so reads what stays as it is while the locks are held.
@@ -87,10 +87,10 @@ struct db_call resource_insert_call(struct registry *registry, struct resource *
 // Sets resources.changed of the inserted resource. Must follow its change row in the same batch.
 struct db_call resource_number_inserted_call(struct registry *registry, const struct resource *resource);
 
-// Changes the content of a locked resource: checks the precondition, calls edit, applies the type's rules, writes. place: what is locked
-// beside it; a resource that is in no namespace needs only its tenant. new owner:
-// new_owner is the name of the tenant to which the same transaction gives the resource, which counts as a change; p NULL: it stays.
-// Outcomes as resource_change().
+// Changes the content of a locked resource: checks the precondition, calls edit, applies the type's rules, writes. place: what is
+// locked beside it; a resource that is in no namespace needs only its tenant. new owner:
+// new_owner is the name of the tenant to which the same transaction gives the resource, which counts as a change; p NULL: it
+// stays. Outcomes as resource_change().
 enum outcome resource_change_content(struct registry *registry, const struct edit *edit, struct guard guard,
 	const struct locked_address *place, struct str new_owner, struct resource *resource);
 // Changes the traits of a locked resource (resource/traits.h): checks the precondition and writes. Outcomes as
@@ -98,11 +98,11 @@ enum outcome resource_change_content(struct registry *registry, const struct edi
 struct trait_edit; // resource/traits.h
 enum outcome resource_change_traits_locked(struct registry *registry, const struct trait_edit *edit, struct guard guard,
 	const struct locked_tenant *owner, struct resource *resource);
-// Can the deletion of a resource of this type wait for finalizers? Not if it is named by its uid: the clients of Ironic and Placement take
-// the answer of DELETE for the end of the resource.
+// Can the deletion of a resource of this type wait for finalizers? Not if it is named by its uid: the clients of Ironic and
+// Placement take the answer of DELETE for the end of the resource.
 bool resource_type_can_wait(const struct type *type);
-// Does the resource have finalizers that a deletion must wait for? Those of a type that can't wait were stored by earlier versions, and
-// are ignored.
+// Does the resource have finalizers that a deletion must wait for? Those of a type that can't wait were stored by earlier
+// versions, and are ignored.
 bool resource_has_finalizers(struct registry *registry, const struct resource *resource);
 // Marks a locked resource: it is deleted once its finalizers are gone. OUTCOME_ACCEPTED, or that of a failed statement.
 enum outcome resource_mark_for_deletion(struct registry *registry, struct resource *resource);
@@ -117,12 +117,12 @@ enum outcome resource_delete_locked(struct registry *registry, struct resource *
 
 // Selects what is deleted along with a namespace, or with the root of a tree.
 struct sql_content_of content_of(struct registry *registry, const struct resource *resource);
-// Writes the change rows of the content, of about `expected` resources, and deletes it. The resource must have its times of deletion. *n: how
-// many resources were deleted. OUTCOME_OK.
+// Writes the change rows of the content, of about `expected` resources, and deletes it. The resource must have its times of
+// deletion. *n: how many resources were deleted. OUTCOME_OK.
 enum outcome resource_delete_content(struct registry *registry, enum sql_content kind, struct resource *resource, uint64_t expected,
 	uint64_t *n);
-// May the locked or just looked at resource be deleted now, without waiting for finalizers? OUTCOME_OK; OUTCOME_ACCEPTED: it would wait;
-// _CONFLICT, _LOCKED, or what the rules of its type say.
+// May the locked or just looked at resource be deleted now, without waiting for finalizers? OUTCOME_OK; OUTCOME_ACCEPTED: it
+// would wait; _CONFLICT, _LOCKED, or what the rules of its type say.
 enum outcome resource_may_delete(struct registry *registry, const struct resource *resource);
 // deleted_us: the transaction's time; purge_us: when the retention ends.
 void resource_set_deletion_times(struct registry *registry, struct resource *resource);
@@ -136,23 +136,23 @@ enum outcome resource_fail_content_locked(struct registry *registry, const struc
 
 // ---- recovering (recover.c)
 
-// Checks that the root of the tree of a deleted resource is live in the resource's tenant, and locks it in share mode until the transaction
-// ends. For the may_recover() of rules that ask for more than that. OUTCOME_OK, also if the resource is in no tree or is a root itself;
-// OUTCOME_CONFLICT.
+// Checks that the root of the tree of a deleted resource is live in the resource's tenant, and locks it in share mode until the
+// transaction ends. For the may_recover() of rules that ask for more than that. OUTCOME_OK, also if the resource is in no tree or
+// is a root itself; OUTCOME_CONFLICT.
 enum outcome resource_check_root(struct registry *registry, const struct resource *resource);
 
-// Recoveries in a transaction that goes on to other work. They leave out what needs the lock of the traits' revision, for which writers of traits in
-// all tenants wait until COMMIT. The caller does that last in the transaction, by resource_end_recoveries(). of: gets the deletion that
-// was taken back, for that call; in registry->pool, or what the caller passed.
+// Recoveries in a transaction that goes on to other work. They leave out what needs the lock of the traits' revision, for which
+// writers of traits in all tenants wait until COMMIT. The caller does that last in the transaction, by resource_end_recoveries().
+// of: gets the deletion that was taken back, for that call; in registry->pool, or what the caller passed.
 //
 // resource_recover() of the resource with that uid. OUTCOME_NO_CONTENT; else as resource_recover().
 enum outcome resource_begin_recovery(struct registry *registry, const struct address *address, const struct uuid *uid, struct guard guard,
 	struct sql_deletion *of);
-// Recovers the namespaces that a move merged: all that this request deleted in the tenant and that is in no namespace. The caller has moved
-// registry->stamp_us behind the request. request: 16 bytes. OUTCOME_NO_CONTENT; else as resource_recover().
+// Recovers the namespaces that a move merged: all that this request deleted in the tenant and that is in no namespace. The caller
+// has moved registry->stamp_us behind the request. request: 16 bytes. OUTCOME_NO_CONTENT; else as resource_recover().
 enum outcome resource_begin_recovery_at_large(struct registry *registry, struct str tenant, struct str request, struct sql_deletion *of);
-// Makes the hidden traits and classes live that the resources of these n deletions use, and takes from them the mark of their deletion. n may be 0.
-// OUTCOME_OK, or that of a failed statement.
+// Makes the hidden traits and classes live that the resources of these n deletions use, and takes from them the mark of their
+// deletion. n may be 0. OUTCOME_OK, or that of a failed statement.
 enum outcome resource_end_recoveries(struct registry *registry, const struct sql_deletion *of, size_t n);
 
 // ---- looking at a recovery first (recover.c)
@@ -161,14 +161,14 @@ enum outcome resource_end_recoveries(struct registry *registry, const struct sql
 enum outcome resource_recover_deletion(struct registry *registry, const struct address *address, const struct uuid *uid, struct str request,
 	struct guard guard);
 
-// Called with each obstacle: the path of what is to be recovered, and the outcome with which its recovery would fail, which is described in
-// registry->problem. Returns OUTCOME_OK, or an outcome to stop with.
+// Called with each obstacle: the path of what is to be recovered, and the outcome with which its recovery would fail, which is
+// described in registry->problem. Returns OUTCOME_OK, or an outcome to stop with.
 struct resource_obstacles {
 	enum outcome (*note)(void *arg, struct str path, enum outcome outcome);
 	void *arg;
 };
-// Looks for what of other resources is in the way of a recovery: taken names, uids and lookup keys, and references to what is gone; at most
-// `limit` of each. Locks nothing. OUTCOME_OK, or that of a failed statement.
+// Looks for what of other resources is in the way of a recovery: taken names, uids and lookup keys, and references to what is
+// gone; at most `limit` of each. Locks nothing. OUTCOME_OK, or that of a failed statement.
 enum outcome resource_recovery_look(struct registry *registry, const struct sql_deletion *of, uint64_t limit, struct resource_obstacles note);
 
 // ---- namespaces that are being deleted (space_end.c)
@@ -198,7 +198,8 @@ struct space_size {
 };
 // The caller has locked the namespace's row. OUTCOME_OK; OUTCOME_ACCEPTED: it is being deleted in the background already.
 enum outcome resource_space_measure(struct registry *registry, const struct resource *space, struct space_size *size);
-// Is no resource in the namespace locked? The caller has locked the namespace's row, so none becomes so meanwhile. OUTCOME_OK; OUTCOME_LOCKED.
+// Is no resource in the namespace locked? The caller has locked the namespace's row, so none becomes so meanwhile. OUTCOME_OK;
+// OUTCOME_LOCKED.
 enum outcome resource_space_check_content(struct registry *registry, const struct resource *space);
 // Marks a large namespace as being deleted, so that nothing can be created in it, and queues it for resource_space_take_piece().
 // The caller has locked its row. OUTCOME_ACCEPTED; OUTCOME_LOCKED.
@@ -214,15 +215,15 @@ size_t resource_page_fitting(const uint64_t *bytes, size_t n, uint64_t limit);
 
 // ---- immutable fields (immutable.c)
 
-// Checks that a change keeps the fields that are immutable in this type. body: as it will be stored. OUTCOME_OK, at once for types
-// that have none; OUTCOME_BAD_DOCUMENT with causes.
+// Checks that a change keeps the fields that are immutable in this type. body: as it will be stored. OUTCOME_OK, at once for
+// types that have none; OUTCOME_BAD_DOCUMENT with causes.
 enum outcome resource_check_immutable(struct registry *registry, const struct address *address, const struct resource *current,
 	struct str body);
 
 // ---- lookup keys (lookup_key.c)
 
-// The calls that change the lookup keys from before (NULL: none) to after: at most 2 * LOOKUP_KEYS_MAX. of[i] is the key that call
-// i writes: if its result is DB_DUPLICATE, another resource has that key.
+// The calls that change the lookup keys from before (NULL: none) to after: at most 2 * LOOKUP_KEYS_MAX. of[i] is the key that
+// call i writes: if its result is DB_DUPLICATE, another resource has that key.
 size_t lookup_key_calls(struct registry *registry, const struct resource *resource, const struct relations *before,
 	const struct relations *after, struct db_call *calls, const struct lookup_key **of);
 

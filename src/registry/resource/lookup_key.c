@@ -15,8 +15,8 @@ static const struct lookup_key *of_kind(const struct relations *relations, const
 	return NULL;
 }
 
-// Programs of before schema version 14 left nodes' keys of this kind as they were, so the row may be there, or missing, whatever the body
-// before says. No other resource has such a key, since it has the node's own uid in it.
+// Programs of before schema version 14 left nodes' keys of this kind as they were, so the row may be there, or missing, whatever
+// the body before says. No other resource has such a key, since it has the node's own uid in it.
 static bool may_be_stale(const char *kind)
 {
 	return strcmp(kind, "free") == 0;

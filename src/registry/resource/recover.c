@@ -95,7 +95,8 @@ enum outcome resource_check_root(struct registry *registry, const struct resourc
 		"it belongs to %.*s, which does not live in this tenant: recover that, or bring it back, first", STR_ARG(top));
 }
 
-// Says whether the resource can be recovered, as far as that depends on other resources than those that have its names, keys or uid by now.
+// Says whether the resource can be recovered, as far as that depends on other resources than those that have its names, keys or
+// uid by now.
 static enum outcome may_recover(struct registry *registry, const struct resource *resource, struct str tenant)
 {
 	const struct type_rules *rules = resource->type->rules;
@@ -197,8 +198,8 @@ static enum outcome claim(struct registry *registry, struct deletion *deletion)
 	return outcome;
 }
 
-// Writes the change rows. INSERT … SELECT holds the lock of the log's ids until it ends (innodb_autoinc_lock_mode=1), and writers of
-// other tenants wait for that lock. So the rows of a large deletion are inserted in chunks.
+// Writes the change rows. INSERT … SELECT holds the lock of the log's ids until it ends (innodb_autoinc_lock_mode=1), and writers
+// of other tenants wait for that lock. So the rows of a large deletion are inserted in chunks.
 static enum outcome log_in_chunks(struct registry *registry, const struct deletion *deletion)
 {
 	const struct sql_deletion_bounds in = { .of = deletion->of, .every = CHUNK };

@@ -199,8 +199,8 @@ void resource_expect(struct registry *registry, struct str tenant, struct str gr
 	*registry->expected = (struct resource_expected){ .tenant = tenant, .group = group, .plural = plural, .space = space, .name = name };
 }
 
-// Returns what was expected by resource_expect() if it was read together with its type's definition, and is the resource at the address; else NULL.
-// Ask once: what was read is forgotten then, even if it is for another address.
+// Returns what was expected by resource_expect() if it was read together with its type's definition, and is the resource at the
+// address; else NULL. Ask once: what was read is forgotten then, even if it is for another address.
 static const struct resource_expected *take_expected(struct registry *registry, const struct address *address)
 {
 	const struct resource_expected *expected = registry->expected;

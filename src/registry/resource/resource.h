@@ -10,9 +10,9 @@
 // resource that a forward there names, is deleted but recoverable; *resource has purge_us and tenant. OUTCOME_MOVED: it has
 // moved; *resource is the moved one, and the caller decides who may be told where.
 enum outcome resource_get(struct registry *registry, const struct address *address, struct resource *resource);
-// Announces that this request will call resource_get() for the resource of that name, once it has looked up the type by group and plural. If the
-// look-up takes a round trip, its statement reads the resource as well, and resource_get() takes it from there. space: "" or a namespace.
-// The texts must live as long as the request's pool.
+// Announces that this request will call resource_get() for the resource of that name, once it has looked up the type by group and
+// plural. If the look-up takes a round trip, its statement reads the resource as well, and resource_get() takes it from there.
+// space: "" or a namespace. The texts must live as long as the request's pool.
 void resource_expect(struct registry *registry, struct str tenant, struct str group, struct str plural, struct str space, struct str name);
 
 // Creates or changes the resource at the address. A write that changes nothing keeps revision and etag and leaves no change
@@ -106,14 +106,15 @@ struct resource_search {
 };
 // Who gets what a search finds.
 struct search_visit {
-	// Called with the next n resources, in order; n may be 0. They live in scratch, until the function returns. It returns how many of
-	// them it has taken: if fewer than n, the page ends with those.
+	// Called with the next n resources, in order; n may be 0. They live in scratch, until the function returns. It returns
+	// how many of them it has taken: if fewer than n, the page ends with those.
 	size_t (*take)(void *arg, const struct resource *list, size_t n);
 	void *arg;
 	struct pool *scratch; // a pool that has nothing else: it is cleared after each call of take()
 };
-// Visits a page of live resources of active tenants. It holds a few megabytes of them at a time, so that a page may have a thousand
-// large ones. A page has less than limit resources if there are no more, if take() ends it, or if half of the request's CPU time is used;
+// Visits a page of live resources of active tenants. It holds a few megabytes of them at a time, so that a page may have a
+// thousand large ones. A page has less than limit resources if there are no more, if take() ends it, or if half of the request's
+// CPU time is used;
 // *more: there are more. OUTCOME_OK; OUTCOME_NOT_FOUND: the marker is no resource of this type and marker_tenant.
 enum outcome resource_search(struct registry *registry, const struct resource_search *search, const struct search_visit *visit,
 	bool *more);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Searches for resources of a type, a page at a time: by tenant, tree, lookup key and members of their bodies, in order of
-// creation or of a member. First the ids, last changes and sizes are read, then the documents, so many at a time as a worker may hold, but
-// for those that the worker's cache has as of that change.
+// creation or of a member. First the ids, last changes and sizes are read, then the documents, so many at a time as a worker may
+// hold, but for those that the worker's cache has as of that change.
 #include "base/base.h"
 
 #include "base/budget.h"
@@ -183,8 +183,8 @@ static enum outcome measure(struct registry *registry, const struct resource_sea
 	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
 }
 
-// Puts those of the n resources from `first` on into their places in list that are cached as of their last change, and leaves the type
-// NULL in the places of the others. *missing: the ids of these as a JSON array, and their places. Returns how many they are.
+// Puts those of the n resources from `first` on into their places in list that are cached as of their last change, and leaves the
+// type NULL in the places of the others. *missing: the ids of these as a JSON array, and their places. Returns how many they are.
 static size_t take_cached(struct registry *registry, const struct resource_search *search, const struct db_rows *sizes,
 	size_t first, struct resource *list, size_t n, struct str *missing, size_t *places)
 {
@@ -261,7 +261,8 @@ static enum outcome visit_piece(struct registry *registry, const struct resource
 	return OUTCOME_OK;
 }
 
-// Visits the first n resources, so many at a time that their documents are no larger than those of a page of a list, until the page ends.
+// Visits the first n resources, so many at a time that their documents are no larger than those of a page of a list, until the
+// page ends.
 static enum outcome visit_measured(struct registry *registry, const struct resource_search *search, const struct search_visit *visit,
 	const struct db_rows *sizes, size_t n, struct progress *progress)
 {
@@ -296,8 +297,8 @@ enum outcome resource_search(struct registry *registry, const struct resource_se
 	assert(search->limit > 0 && visit->scratch != registry->pool);
 	enum outcome outcome = begin_page(registry, search, &page);
 	*more = outcome == OUTCOME_OK;
-	// What was found may be deleted before its documents are read; then the page is filled with what comes next. Clients take a short page
-	// for the last one, and an empty one has no last resource behind which the next could begin.
+	// What was found may be deleted before its documents are read; then the page is filled with what comes next. Clients take
+	// a short page for the last one, and an empty one has no last resource behind which the next could begin.
 	while (outcome == OUTCOME_OK && *more && progress.left > 0 && !progress.ends) {
 		struct db_rows sizes = { 0 };
 

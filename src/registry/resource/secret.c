@@ -305,7 +305,8 @@ enum outcome secret_restore(struct draft *draft)
 
 // ---- JSON Patch
 
-// Would masks in the value stand for secrets in that place? The place: tokens of a pointer, the first of which names the body's member.
+// Would masks in the value stand for secrets in that place? The place: tokens of a pointer, the first of which names the body's
+// member.
 static bool masks_secrets(const struct type_rules *rules, const struct str *tokens, size_t n, const struct doc *value)
 {
 	if (n > 0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Secrets in a resource's body. They are shown as SECRET_MASK, whoever asks. A write that sends the mask back keeps the stored
-// secret. A patch is applied to the masked body: on the stored one, its operations "test" and "copy" would reveal the secrets. So a JSON
-// Patch can't carry a secret to another place.
+// secret. A patch is applied to the masked body: on the stored one, its operations "test" and "copy" would reveal the secrets. So
+// a JSON Patch can't carry a secret to another place.
 #ifndef TENURE_REGISTRY_RESOURCE_SECRET_H
 #define TENURE_REGISTRY_RESOURCE_SECRET_H
 
@@ -15,12 +15,12 @@ void secret_add_shown(struct pool *pool, const struct type_rules *rules, struct 
 // Replaces each mask in draft->body by the stored secret. OUTCOME_OK; OUTCOME_BAD_DOCUMENT: no secret is stored in that place.
 enum outcome secret_restore(struct draft *draft);
 
-// The rule of JSON Patches on masked documents that have the members of a body with these rules: a mask is not moved, nor copied to where
-// it would stand for a secret. rules NULL: nothing is secret.
+// The rule of JSON Patches on masked documents that have the members of a body with these rules: a mask is not moved, nor copied
+// to where it would stand for a secret. rules NULL: nothing is secret.
 struct doc_patch_rule secret_patch_rule(const struct type_rules *rules);
 
-// The shown text of a body whose compact text was just written from the tree: the body itself if there is no secret in it, else a copy
-// with each member that has one written anew. What resource_shown() makes of the tree alone, in fewer steps.
+// The shown text of a body whose compact text was just written from the tree: the body itself if there is no secret in it, else a
+// copy with each member that has one written anew. What resource_shown() makes of the tree alone, in fewer steps.
 struct str secret_shown_text(struct pool *pool, const struct type_rules *rules, struct str body, const struct doc *tree);
 
 #endif

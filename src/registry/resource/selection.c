@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists of resources, of a tenant or of all, that meet conditions, a page at a time. An index says first where the page's share of the work ends. The database
-// compares what is up to there with the conditions on columns; only the documents of what is left are read, and shown to wants().
+// Lists of resources, of a tenant or of all, that meet conditions, a page at a time. An index says first where the page's share
+// of the work ends. The database compares what is up to there with the conditions on columns; only the documents of what is left
+// are read, and shown to wants().
 #include "base/base.h"
 
 #include "registry/resource/selection.h"
@@ -156,8 +157,8 @@ static enum outcome check_tenant(struct registry *registry, const struct resourc
 	return OUTCOME_OK;
 }
 
-// Checks the tenant, if it is a list of one, and sets the last place that the page looks at. *end: the marker of that place; p NULL: the page looks at all
-// that is left.
+// Checks the tenant, if it is a list of one, and sets the last place that the page looks at. *end: the marker of that place; p
+// NULL: the page looks at all that is left.
 static enum outcome read_extent(struct registry *registry, const struct resource_selection *selection, struct sql_selection_page *page,
 	uint64_t *tenant_id, struct str *end)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists of a tenant's resources of a type, or of those of all tenants, that meet conditions, in an order that an index has. Each page looks
-// at a bounded number of resources, however few of them meet the conditions.
+// Lists of a tenant's resources of a type, or of those of all tenants, that meet conditions, in an order that an index has. Each
+// page looks at a bounded number of resources, however few of them meet the conditions.
 #ifndef TENURE_REGISTRY_RESOURCE_SELECTION_H
 #define TENURE_REGISTRY_RESOURCE_SELECTION_H
 
@@ -22,7 +22,8 @@ struct time_span {
 };
 #define TIME_SPAN_ANY ((struct time_span){ INT64_C(0), CLOCK_LAST_US })
 
-// A place in the order of creation or change, as a marker: "17", "1795670694123456.17". selection_place_read(): false: it is none.
+// A place in the order of creation or change, as a marker: "17", "1795670694123456.17". selection_place_read(): false: it is
+// none.
 struct str selection_place(struct pool *pool, enum selection_order order, int64_t at_us, uint64_t id);
 bool selection_place_read(struct str marker, enum selection_order order, int64_t *at_us, uint64_t *id);
 
@@ -60,7 +61,8 @@ struct resource_selected {
 	struct str next; // the marker of the next page; p NULL: the list ends here
 };
 
-// OUTCOME_OK; _NOT_FOUND: no such tenant or namespace; _GONE: the tenant is deleted; _BAD_PARAMETER: the marker, or unknown traits.
+// OUTCOME_OK; _NOT_FOUND: no such tenant or namespace; _GONE: the tenant is deleted; _BAD_PARAMETER: the marker, or unknown
+// traits.
 enum outcome resource_select(struct registry *registry, const struct resource_selection *selection, struct resource_selected *selected);
 
 #endif

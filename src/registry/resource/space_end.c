@@ -16,8 +16,8 @@
 #include "repr/json/member.h"
 #include "sql/namespace_ends.h"
 
-// The conditions count finalizers in at most RESOURCES_MAX resources, under at most NAMES_MAX names of at most NAME_LONGEST bytes. Their
-// counts of resources are exact.
+// The conditions count finalizers in at most RESOURCES_MAX resources, under at most NAMES_MAX names of at most NAME_LONGEST
+// bytes. Their counts of resources are exact.
 enum { RESOURCES_MAX = 1000, NAMES_MAX = 50, NAME_LONGEST = 317 /* in Kubernetes: a domain of 253, a slash, 63 */ };
 
 // ---- what is left, as conditions
@@ -156,7 +156,8 @@ static bool set_condition(struct registry *registry, struct doc *list, const cha
 	return set_text(pool, condition, "message", message) || changes;
 }
 
-// Sets the conditions of Kubernetes' own controller, with its texts, beside those that clients have set. *text: the body. Was it another?
+// Sets the conditions of Kubernetes' own controller, with its texts, beside those that clients have set. *text: the body. Was it
+// another?
 static bool set_waiting(struct registry *registry, const struct resource *space, const struct left *left, struct str *text)
 {
 	struct pool *pool = registry->pool;

@@ -117,8 +117,8 @@ static enum outcome complete(struct registry *registry, const struct address *ad
 	return OUTCOME_OK;
 }
 
-// Refuses a body that its type has made larger than max_body: a dump with it could not be restored. What is stored may stay as large
-// as it is.
+// Refuses a body that its type has made larger than max_body: a dump with it could not be restored. What is stored may stay as
+// large as it is.
 static enum outcome check_size(struct registry *registry, const struct resource *current, struct str meta, struct str body)
 {
 	unsigned long long most = registry->settings->max_body, bytes = meta.n + body.n;
@@ -144,8 +144,9 @@ static enum outcome complete_custom(struct registry *registry, const struct addr
 		doc_write_json(body, &text);
 		outcome = check_size(registry, current, content->meta, buf_str(&text));
 	}
-	// Objects whose definition is gone, does not allow them any more, or has other defaults now that make them too large, stay as they
-	// are, but a change of their metadata must be possible: their deletion, and that of their namespace, may wait for a finalizer.
+	// Objects whose definition is gone, does not allow them any more, or has other defaults now that make them too large,
+	// stay as they are, but a change of their metadata must be possible: their deletion, and that of their namespace, may
+	// wait for a finalizer.
 	if ((outcome == OUTCOME_NOT_FOUND || outcome == OUTCOME_BAD_DOCUMENT || outcome == OUTCOME_BODY_TOO_LARGE) && current != NULL && doc_equal(sent, stored)) {
 		*registry->problem = (struct problem){ .n_members = 0 };
 		content->body = current->body;
@@ -209,8 +210,8 @@ static bool has_text(const struct doc *list, struct str text)
 	return false;
 }
 
-// Refuses new finalizers of a resource whose deletion does not wait for any: who adds one relies on that. Those that are stored already
-// may stay, or go.
+// Refuses new finalizers of a resource whose deletion does not wait for any: who adds one relies on that. Those that are stored
+// already may stay, or go.
 static enum outcome check_finalizers(struct registry *registry, const struct address *address, const struct resource *current,
 	struct str meta)
 {
@@ -274,8 +275,8 @@ static enum outcome revise(struct registry *registry, const struct address *addr
 
 // ---- creating
 
-// Says that the lookup key, or if it is NULL the uid, is taken. If the tenant that has it is past its purge time, nobody finds the resource that
-// is in the way, so the text says what frees the key.
+// Says that the lookup key, or if it is NULL the uid, is taken. If the tenant that has it is past its purge time, nobody finds
+// the resource that is in the way, so the text says what frees the key.
 static enum outcome fail_taken(struct registry *registry, const struct resource *resource, const struct lookup_key *key)
 {
 	const struct sql_resource_of_expired in = {
@@ -420,8 +421,8 @@ static bool same_content(const struct resource *a, const struct resource *b)
 	return str_eq(a->meta, b->meta) && str_eq(a->body, b->body) && a->locked == b->locked && str_eq(a->tenant, b->tenant);
 }
 
-// Sets etag and edits of a changed resource. If only members changed that the type's etag leaves out, both stay as they were. The etag that
-// clients see is derived in any case, since an answer has it in its header and its body.
+// Sets etag and edits of a changed resource. If only members changed that the type's etag leaves out, both stay as they were. The
+// etag that clients see is derived in any case, since an answer has it in its header and its body.
 static void tag_change(struct registry *registry, const struct resource *before, struct resource *resource)
 {
 	const struct type_rules *rules = resource->type->rules;
@@ -472,8 +473,8 @@ static enum outcome update(struct registry *registry, const struct revision *rev
 	return result == DB_OK ? check_keys(registry, resource, &calls[first_key], of, n) : registry_db_failed(result);
 }
 
-// Refuses to lock a resource whose deletion was requested: the removal of its last finalizer deletes it, and must not be refused, since a
-// controller waits for that. The same holds for a resource in a namespace whose deletion was requested.
+// Refuses to lock a resource whose deletion was requested: the removal of its last finalizer deletes it, and must not be refused,
+// since a controller waits for that. The same holds for a resource in a namespace whose deletion was requested.
 static enum outcome check_lock(struct registry *registry, const struct locked_address *place, const struct resource *before,
 	const struct content *content)
 {

@@ -11,10 +11,11 @@
 // and version. type NULL: the type is not known. stored and etag have 64 bytes and may be the same buffer.
 void etag_of_owned(struct registry *registry, const struct type *type, uint64_t tenant_id, uint64_t moves,
 	const uint8_t *stored, uint8_t *etag);
-// Returns the etag that clients see, 64 bytes, which live as long as the resource and the registry's pool. If it is derived from the
-// stored one and the resource does not have it yet, it is made here, which takes an HMAC.
+// Returns the etag that clients see, 64 bytes, which live as long as the resource and the registry's pool. If it is derived from
+// the stored one and the resource does not have it yet, it is made here, which takes an HMAC.
 const uint8_t *etag_shown(struct registry *registry, const struct resource *resource);
-// Makes what etag_shown() returns and keeps it in the resource: for one whose etag is about to be shown more than once, or that is cached.
+// Makes what etag_shown() returns and keeps it in the resource: for one whose etag is about to be shown more than once, or that
+// is cached.
 void etag_derive(struct registry *registry, struct resource *resource);
 // Makes stored, 64 bytes, the resource's stored etag. What was derived from the former one is forgotten.
 void etag_replace(struct resource *resource, const uint8_t *stored);
@@ -29,8 +30,8 @@ struct str etag_covered(struct pool *pool, const struct resource *resource);
 bool etag_covers_same(struct pool *pool, const struct resource *a, const struct resource *b);
 // etag_of_resource() without parsing the body, whose covered part the caller has.
 void etag_of_covered(struct registry *registry, struct resource *resource, struct str covered);
-// The id of the key (registry/tags/keys.h) that made resource->stored_etag, or tenant->etag, of what is stored there now. 0: none of those
-// there are, so content and etag don't belong together. Takes one HMAC for each key at most, the newest first.
+// The id of the key (registry/tags/keys.h) that made resource->stored_etag, or tenant->etag, of what is stored there now. 0: none
+// of those there are, so content and etag don't belong together. Takes one HMAC for each key at most, the newest first.
 uint64_t etag_key_of_resource(struct registry *registry, const struct resource *resource);
 uint64_t etag_key_of_tenant(struct registry *registry, const struct tenant *tenant);
 // Sets tenant->etag. It covers revision, tier, etag_required, metadata and the Tenant object, but not the count of resources.

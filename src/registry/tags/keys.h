@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys of etags. Each has an id; the newest makes new tags. Stored tags stay as they are, whichever key made them, so a new key changes
-// no tag before its resource changes. The first key, which `db init` makes, also derives the tags of documents that show their owner from
-// the stored ones (etag_of_owned()): these stay as well, and what keeps them secret is the stored tag, which nobody sees.
+// The keys of etags. Each has an id; the newest makes new tags. Stored tags stay as they are, whichever key made them, so a new
+// key changes no tag before its resource changes. The first key, which `db init` makes, also derives the tags of documents that
+// show their owner from the stored ones (etag_of_owned()): these stay as well, and what keeps them secret is the stored tag,
+// which nobody sees.
 //
-// Rows of table `settings`: `etag_key` is the key with id 1, `etag_key.ID` any other one: 32 random bytes and, as digits, when it was added
-// (seconds since 1970, by the database's clock).
+// Rows of table `settings`: `etag_key` is the key with id 1, `etag_key.ID` any other one: 32 random bytes and, as digits, when it
+// was added (seconds since 1970, by the database's clock).
 #ifndef TENURE_REGISTRY_TAGS_KEYS_H
 #define TENURE_REGISTRY_TAGS_KEYS_H
 
@@ -31,12 +32,12 @@ struct etag_keys {
 	int64_t read_us;   // clock_tick_us() then
 };
 
-// Reads the keys if they were never read, were read ten minutes ago or more, or have changed since as far as this host knows. Costs no
-// statement otherwise. Call it when no transaction runs. OUTCOME_OK, _UNAVAILABLE, _INTERNAL.
+// Reads the keys if they were never read, were read ten minutes ago or more, or have changed since as far as this host knows.
+// Costs no statement otherwise. Call it when no transaction runs. OUTCOME_OK, _UNAVAILABLE, _INTERNAL.
 enum outcome etag_keys_refresh(struct registry *registry);
-// For a transaction that makes tags for longer than some minutes: keeps the newest key that this process knows from being retired until the
-// transaction ends. Call it as the first in each run of the transaction, and etag_keys_refresh() before that. OUTCOME_OK; OUTCOME_CONFLICT: it
-// was retired meanwhile; or that of a failed statement.
+// For a transaction that makes tags for longer than some minutes: keeps the newest key that this process knows from being retired
+// until the transaction ends. Call it as the first in each run of the transaction, and etag_keys_refresh() before that.
+// OUTCOME_OK; OUTCOME_CONFLICT: it was retired meanwhile; or that of a failed statement.
 enum outcome etag_key_pin(struct registry *registry);
 // The name of the row in table `settings` that has the key with this id, in pool.
 struct str etag_key_row(struct pool *pool, uint64_t id);

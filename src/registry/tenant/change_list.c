@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the change log, of one tenant or of all. Ids of changes are given before their transactions commit, so a reader could see 7
-// first and 6 later. But a writer of a change row holds the lock of the tenant's row. Once the reader of one tenant has locked it
-// exclusively, each id that was given in the tenant has a committed row or is void. The reader of all goes by the horizon.
+// Reads the change log, of one tenant or of all. Ids of changes are given before their transactions commit, so a reader could see
+// 7 first and 6 later. But a writer of a change row holds the lock of the tenant's row. Once the reader of one tenant has locked
+// it exclusively, each id that was given in the tenant has a committed row or is void. The reader of all goes by the horizon.
 #include "base/base.h"
 
 #include "registry/tenant/change_list.h"
@@ -97,8 +97,8 @@ static enum outcome narrow(struct registry *registry, const struct change_query 
 
 // ---- reading them
 
-// Where the call ends: behind the last change of a full page, else behind the last one that was looked at. The changes may have been
-// trimmed between the two statements: then the list goes beyond what the first of them counted, and ends there.
+// Where the call ends: behind the last change of a full page, else behind the last one that was looked at. The changes may have
+// been trimmed between the two statements: then the list goes beyond what the first of them counted, and ends there.
 static void end_page(const struct change_query *query, uint64_t scan, const struct sql_change_extent_row *extent, uint64_t top,
 	struct change_page *page)
 {

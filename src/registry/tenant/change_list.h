@@ -58,15 +58,16 @@ struct change_page {
 	uint64_t oldest; // above 0: changes above query->above were purged, and the log begins with this one
 	uint64_t upto; // the id up to which all changes have been looked at; of a list with the newest first, the highest one it began with
 };
-// Returns the changes that the query selects, in order of their ids. A query with conditions looks at CHANGES_LOOKED_AT changes at most;
-// the list may be empty then, though there are more. With times, it relies on the clocks of all hosts, and on transactions, to be no
-// further than an hour apart. OUTCOME_OK, _NOT_FOUND, _GONE (the tenant is deleted, or query->above is of a change that a restore has lost).
+// Returns the changes that the query selects, in order of their ids. A query with conditions looks at CHANGES_LOOKED_AT changes
+// at most; the list may be empty then, though there are more. With times, it relies on the clocks of all hosts, and on
+// transactions, to be no further than an hour apart. OUTCOME_OK, _NOT_FOUND, _GONE (the tenant is deleted, or query->above is of
+// a change that a restore has lost).
 //
-// Of one tenant: it locks the tenant's row and so waits for running writers in the tenant, after which no change with a smaller id can
-// become visible. So it must run in a transaction that writes.
+// Of one tenant: it locks the tenant's row and so waits for running writers in the tenant, after which no change with a smaller
+// id can become visible. So it must run in a transaction that writes.
 enum outcome change_list(struct registry *registry, const struct change_query *query, struct change_page *page);
-// Of all tenants: it reads up to the log's horizon (log/horizon.h), which it moves first, for at most a fifth of a second. So it must
-// run outside of a transaction.
+// Of all tenants: it reads up to the log's horizon (log/horizon.h), which it moves first, for at most a fifth of a second. So it
+// must run outside of a transaction.
 enum outcome change_list_all(struct registry *registry, const struct change_query *query, struct change_page *page);
 
 #endif

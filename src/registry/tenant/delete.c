@@ -192,7 +192,8 @@ enum outcome tenant_recover(struct registry *registry, struct str name, struct g
 	outcome = mark(registry, &tenant);
 	if (outcome != OUTCOME_NO_CONTENT)
 		return outcome;
-	// Behind mark(): the revision of definitions is raised before that of traits is locked, as in every transaction that does both.
+	// Behind mark(): the revision of definitions is raised before that of traits is locked, as in every transaction that does
+	// both.
 	outcome = show_hidden(registry, &tenant);
 	return outcome == OUTCOME_OK ? OUTCOME_NO_CONTENT : outcome;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists forwards, lets them end, and deletes them. Who changes one holds its tenant's row in share mode, as every writer in a tenant.
+// Lists forwards, lets them end, and deletes them. Who changes one holds its tenant's row in share mode, as every writer in a
+// tenant.
 #include "base/base.h"
 
 #include "registry/tenant/forward.h"
@@ -148,8 +149,8 @@ enum outcome forward_expire(struct registry *registry, const struct address *add
 	return OUTCOME_OK;
 }
 
-// It leaves no change row by which a run after an uncertain COMMIT would be recognised. Such a run finds nothing, and that is what
-// was asked for. After a run that ended before COMMIT, there was nothing.
+// It leaves no change row by which a run after an uncertain COMMIT would be recognised. Such a run finds nothing, and that is
+// what was asked for. After a run that ended before COMMIT, there was nothing.
 enum outcome forward_revoke(struct registry *registry, const struct address *address)
 {
 	assert(db_txn_writes(registry->db) && address->type != NULL);

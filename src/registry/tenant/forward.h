@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forwards as operators manage them: the addresses that resources left behind when they moved. resource_get() answers requests for such
-// an address.
+// Forwards as operators manage them: the addresses that resources left behind when they moved. resource_get() answers requests
+// for such an address.
 #ifndef TENURE_REGISTRY_TENANT_FORWARD_H
 #define TENURE_REGISTRY_TENANT_FORWARD_H
 
@@ -33,11 +33,11 @@ struct forward_page {
 // _NOT_FOUND, _GONE (the tenant is deleted), or that of a failed statement.
 enum outcome forward_list(struct registry *registry, struct str tenant, const struct forward_place *after, uint64_t limit,
 	struct forward_page *page);
-// Sets until when the forward at the address leads on: microseconds since 1970, later than now, or 0: as long as the resource is stored.
-// OUTCOME_OK with *forward as it is then; _NOT_FOUND (no tenant, or no forward there), _GONE (the tenant is deleted).
+// Sets until when the forward at the address leads on: microseconds since 1970, later than now, or 0: as long as the resource is
+// stored. OUTCOME_OK with *forward as it is then; _NOT_FOUND (no tenant, or no forward there), _GONE (the tenant is deleted).
 enum outcome forward_expire(struct registry *registry, const struct address *address, int64_t expires_us, struct forward *forward);
-// Deletes the forward at the address, which is then like one that never had a resource. OUTCOME_NO_CONTENT; _NOT_FOUND and _GONE as
-// forward_expire().
+// Deletes the forward at the address, which is then like one that never had a resource. OUTCOME_NO_CONTENT; _NOT_FOUND and _GONE
+// as forward_expire().
 enum outcome forward_revoke(struct registry *registry, const struct address *address);
 
 #endif

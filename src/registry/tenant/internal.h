@@ -23,8 +23,8 @@ enum outcome tenant_check_reserved(struct registry *registry, struct str name);
 // Locks the tenant's row exclusively, reads it, and moves registry->stamp_us behind its last change. OUTCOME_OK, also for a
 // deleted tenant (tenant->deleted_us != 0); _NOT_FOUND; _UNAVAILABLE.
 enum outcome tenant_lock(struct registry *registry, struct str name, struct tenant *tenant);
-// Locks the rows of these tenants, n > 0, exclusively in this order, which has to be that of their ids. Names without a tenant do not matter.
-// OUTCOME_OK; else as registry_take_locks().
+// Locks the rows of these tenants, n > 0, exclusively in this order, which has to be that of their ids. Names without a tenant do
+// not matter. OUTCOME_OK; else as registry_take_locks().
 enum outcome tenant_lock_several(struct registry *registry, const struct str *names, size_t n);
 // For a tenant with deleted_us != 0: OUTCOME_GONE, or OUTCOME_NOT_FOUND from its purge time on.
 enum outcome tenant_answer_deleted(struct registry *registry, const struct tenant *tenant);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists of tenants that meet conditions, a page at a time. An index says first where the page's share of the work ends; then which tenants
-// up to there meet the conditions, and how large they are; only the documents of as many as fit into a page are read.
+// Lists of tenants that meet conditions, a page at a time. An index says first where the page's share of the work ends; then
+// which tenants up to there meet the conditions, and how large they are; only the documents of as many as fit into a page are
+// read.
 #include "base/base.h"
 
 #include "registry/tenant/selection.h"
@@ -52,8 +53,8 @@ static enum sql_tenant_selection_up_to order_of(const struct tenant_selection *s
 static_assert((int)SQL_TENANT_SELECTION_UP_TO_NAME == (int)SQL_TENANT_SELECTION_OF_NAME, "cases of one order");
 static_assert((int)SQL_TENANT_SELECTION_UP_TO_CHANGE_DOWN == (int)SQL_TENANT_SELECTION_OF_CHANGE_DOWN, "cases of one order");
 
-// Sets the last place that the page looks at. *end: the marker of that place; p NULL: the page looks at all that is left. Looks up
-// the tier, if one is wanted.
+// Sets the last place that the page looks at. *end: the marker of that place; p NULL: the page looks at all that is left. Looks
+// up the tier, if one is wanted.
 static enum outcome read_extent(struct registry *registry, const struct tenant_selection *selection, struct sql_tenant_selection_page *page,
 	uint64_t *tier_id, struct str *end)
 {
@@ -111,8 +112,8 @@ static enum outcome read_index(struct registry *registry, const struct tenant_se
 	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
 }
 
-// Reads the documents of the first `fit` rows of the index, and lists those that are wanted until the list is full. *looked_at: of how
-// many of these rows that was decided.
+// Reads the documents of the first `fit` rows of the index, and lists those that are wanted until the list is full. *looked_at:
+// of how many of these rows that was decided.
 static enum outcome read_documents(struct registry *registry, const struct tenant_selection *selection, const struct db_rows *index,
 	size_t fit, struct tenant_selected *selected, size_t *looked_at)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists of tenants that meet conditions, in an order that an index has. Each page looks at a bounded number of tenants, however few of them
-// meet the conditions.
+// Lists of tenants that meet conditions, in an order that an index has. Each page looks at a bounded number of tenants, however
+// few of them meet the conditions.
 #ifndef TENURE_REGISTRY_TENANT_SELECTION_H
 #define TENURE_REGISTRY_TENANT_SELECTION_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads tenants: one, one under a lock, or a page of them. A page is bounded by bytes, too, as those of resources are: a Tenant object
-// may have some megabytes.
+// Reads tenants: one, one under a lock, or a page of them. A page is bounded by bytes, too, as those of resources are: a Tenant
+// object may have some megabytes.
 #include "base/base.h"
 
 #include "registry/tenant/tenant.h"

@@ -71,8 +71,8 @@ struct tenant_page {
 	size_t n;
 	bool more; // there are more tenants after the last one here
 };
-// Reads tenants in byte order of their names, after marker (p NULL: from the first), at most limit, > 0; fewer, but one at least, where
-// their documents are large. The page is allocated from pool. OUTCOME_OK, or that of a failed statement.
+// Reads tenants in byte order of their names, after marker (p NULL: from the first), at most limit, > 0; fewer, but one at least,
+// where their documents are large. The page is allocated from pool. OUTCOME_OK, or that of a failed statement.
 enum outcome tenant_list(struct registry *registry, struct pool *pool, enum tenant_choice choice, struct str marker,
 	uint64_t limit, struct tenant_page *page);
 

@@ -15,9 +15,9 @@
 
 // ---- etags
 
-// A hash without a key: whoever sees a tier's etag sees the tier. So no new key (registry/tags/keys.h) changes it. Two halves, because etags
-// have 64 bytes. What was changed has the time in it, so that the etag is new if the content is an earlier one; no text of a tier without a
-// time begins like one with it.
+// A hash without a key: whoever sees a tier's etag sees the tier. So no new key (registry/tags/keys.h) changes it. Two halves,
+// because etags have 64 bytes. What was changed has the time in it, so that the etag is new if the content is an earlier one; no
+// text of a tier without a time begins like one with it.
 static void set_etag(struct registry *registry, struct tier *tier)
 {
 	struct buf text = buf_new(registry->pool, 256);
@@ -103,8 +103,8 @@ enum outcome tier_get(struct registry *registry, struct str name, struct tier *t
 
 // ---- writing
 
-// Locks the tenant "system" (*owner), so that changes of tiers have one order, then the tier, and checks the precondition. *there: the tier
-// exists, and *tier is its present state.
+// Locks the tenant "system" (*owner), so that changes of tiers have one order, then the tier, and checks the precondition.
+// *there: the tier exists, and *tier is its present state.
 static enum outcome begin(struct registry *registry, struct str name, struct guard guard, struct tenant *owner, struct tier *tier, bool *there)
 {
 	struct db_rows rows;

@@ -14,10 +14,10 @@ struct type_count_row {
 	uint64_t resources;
 };
 
-// Counts the live resources of the first *counted of n > 0 tenants. *counted: as many tenants as together have at most TYPE_COUNTS_TOGETHER
-// resources (tenant.resources), but at least one. Its time is proportional to what they have, deleted resources included;
-// it reads one index, and no resource. *list: in the tenants' order, then in byte order of the types; no row where a tenant has none of a
-// type. The namespace "default" does not count. OUTCOME_OK, _UNAVAILABLE, _INTERNAL.
+// Counts the live resources of the first *counted of n > 0 tenants. *counted: as many tenants as together have at most
+// TYPE_COUNTS_TOGETHER resources (tenant.resources), but at least one. Its time is proportional to what they have, deleted
+// resources included; it reads one index, and no resource. *list: in the tenants' order, then in byte order of the types; no row
+// where a tenant has none of a type. The namespace "default" does not count. OUTCOME_OK, _UNAVAILABLE, _INTERNAL.
 enum outcome type_counts_list(struct registry *registry, const struct tenant *tenants, size_t n, size_t *counted,
 	struct type_count_row **list, size_t *n_list);
 

@@ -30,8 +30,8 @@ static enum outcome check_depth(struct registry *registry, struct str object, st
 		REGISTRY_DEPTH_MAX);
 }
 
-// Refuses what is larger than max_body, unless before, as it was until now, is no smaller: many small patches must not make a document that
-// a dump could not be restored with. before NULL: the tenant is new.
+// Refuses what is larger than max_body, unless before, as it was until now, is no smaller: many small patches must not make a
+// document that a dump could not be restored with. before NULL: the tenant is new.
 static enum outcome check_size(struct registry *registry, const struct tenant *tenant, const struct tenant *before)
 {
 	unsigned long long most = registry->settings->max_body, bytes = tenant->metadata.n + tenant->object.n;
@@ -199,8 +199,8 @@ static struct sql_tenant_update next_revision(struct registry *registry, struct 
 	};
 }
 
-// The tenant's object without the annotations that its metadata has: a name has one value, the one that was written last, and metadata was
-// written just now.
+// The tenant's object without the annotations that its metadata has: a name has one value, the one that was written last, and
+// metadata was written just now.
 static struct str object_beside_metadata(struct registry *registry, const struct tenant *tenant)
 {
 	struct doc *object, *annotations;
@@ -351,8 +351,8 @@ static enum outcome answer_recoverable(struct registry *registry, const struct t
 	return OUTCOME_RECOVERABLE;
 }
 
-// Has its time to be purged passed by this host's clock and by the database's? A purge can't be undone, so one wrong clock must not cause it
-// (registry/upkeep/reap.h).
+// Has its time to be purged passed by this host's clock and by the database's? A purge can't be undone, so one wrong clock must
+// not cause it (registry/upkeep/reap.h).
 static enum outcome is_expired_for_good(struct registry *registry, const struct tenant *tenant, bool *expired)
 {
 	int64_t there_us = 0;

@@ -254,8 +254,8 @@ enum outcome trait_list(struct registry *registry, const struct trait_query *que
 
 // ---- writing
 
-// Did an earlier run of this request make the trait, in a transaction whose COMMIT was uncertain? Traits leave no change row that would say
-// so. This compares the time, which is the same in every run of a request.
+// Did an earlier run of this request make the trait, in a transaction whose COMMIT was uncertain? Traits leave no change row that
+// would say so. This compares the time, which is the same in every run of a request.
 static bool is_own_work(const struct registry *registry, const struct db_rows *rows)
 {
 	return db_txn_tries(registry->db) > 1 && rows->n > 0 && sql_trait_by_name_row(rows, 0)->t.created_at == registry->now_us;
@@ -338,8 +338,8 @@ enum outcome trait_delete(struct registry *registry, struct str name, const stru
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	// A run after an uncertain COMMIT can't recognize its work, since traits leave no change row. It finds no trait, and that is what was
-	// asked for. Other processes were not told of the revision that COMMIT raised, so they ask.
+	// A run after an uncertain COMMIT can't recognize its work, since traits leave no change row. It finds no trait, and that
+	// is what was asked for. Other processes were not told of the revision that COMMIT raised, so they ask.
 	if (calls[0].rows.n == 0 && db_txn_commit_was_lost(registry->db)) {
 		coherence_invalidate(registry);
 		return OUTCOME_NO_CONTENT;

@@ -56,8 +56,9 @@ struct trait_about {
 	struct str description;
 	bool deprecated;
 };
-// Changes what users see of a trait, of standard ones, too. OUTCOME_OK, and *trait is the trait afterwards, its texts in registry->pool or the
-// caller's; what changes nothing leaves its time as it is. _NOT_FOUND, _BAD_PARAMETER (too long, or no UTF-8).
+// Changes what users see of a trait, of standard ones, too. OUTCOME_OK, and *trait is the trait afterwards, its texts in
+// registry->pool or the caller's; what changes nothing leaves its time as it is. _NOT_FOUND, _BAD_PARAMETER (too long, or no
+// UTF-8).
 enum outcome trait_describe(struct registry *registry, struct str name, const struct trait_about *about, struct trait *trait);
 
 // ---- for registry/

@@ -30,8 +30,9 @@ static bool is_of_group(struct str name, struct str group)
 	return dot < name.n && str_eq(str_part(name, dot + 1, name.n), group);
 }
 
-// The forced one of the system's definitions with that group and kind, whatever its plural name; NULL: there is none. There is one at
-// most, because kinds are unique in a tenant and group (crd/names.c). common: the system's view; NULL: there is no system tenant yet.
+// The forced one of the system's definitions with that group and kind, whatever its plural name; NULL: there is none. There is
+// one at most, because kinds are unique in a tenant and group (crd/names.c). common: the system's view; NULL: there is no system
+// tenant yet.
 static const struct definition *find_forced(struct registry *registry, struct view *common, struct str group, struct str kind)
 {
 	for (size_t i = 0; common != NULL && i < common->n; i++) {
@@ -53,8 +54,8 @@ enum outcome definition_find_forced(struct registry *registry, struct str group,
 	return outcome == OUTCOME_NOT_FOUND ? OUTCOME_OK : outcome;
 }
 
-// A tenant's own definition as it serves the tenant beside a forced one of its group and kind: without the versions that the forced one
-// has. NULL: no served version is left.
+// A tenant's own definition as it serves the tenant beside a forced one of its group and kind: without the versions that the
+// forced one has. NULL: no served version is left.
 static const struct definition *beside_forced(struct registry *registry, const struct definition *own,
 	const struct definition *forced)
 {
@@ -78,8 +79,9 @@ static const struct definition *beside_forced(struct registry *registry, const s
 	return left;
 }
 
-// The decision of Arktos' GetMatchingCRD(). reason has the candidates (own, shared), in_range and the tenant's policy. common: the
-// system's definitions, of which a forced one wins by group, version and kind, also if the tenant's own has another plural name.
+// The decision of Arktos' GetMatchingCRD(). reason has the candidates (own, shared), in_range and the tenant's policy. common:
+// the system's definitions, of which a forced one wins by group, version and kind, also if the tenant's own has another plural
+// name.
 static const struct definition *match(struct registry *registry, struct view *common, struct definition_reason *reason)
 {
 	const struct definition *own = reason->own, *shared = reason->in_range ? reason->shared : NULL, *forced = NULL;
@@ -157,7 +159,8 @@ enum outcome definition_find(struct registry *registry, struct str tenant, struc
 	return *definition != NULL ? OUTCOME_OK : fail_no_type(registry, group, plural);
 }
 
-// Finds the tenant with the oldest definition of the type. OUTCOME_OK; _NOT_FOUND: no tenant has one; or that of a failed statement.
+// Finds the tenant with the oldest definition of the type. OUTCOME_OK; _NOT_FOUND: no tenant has one; or that of a failed
+// statement.
 static enum outcome find_oldest(struct registry *registry, struct str group, struct str plural, struct str *tenant)
 {
 	const struct sql_definition_oldest in = {

@@ -87,51 +87,54 @@ struct definition {
 
 // Why definition_find() returned this definition, or none.
 struct definition_reason {
-	// built-in | system-only | forced | own | shared | none. "forced" is also the rule by which no definition serves the tenant, if a
-	// forced one has the kind of the tenant's own.
+	// built-in | system-only | forced | own | shared | none. "forced" is also the rule by which no definition serves the
+	// tenant, if a forced one has the kind of the tenant's own.
 	const char *rule;
 	const char *policy; // the tenant's policy, one of TYPE_POLICY_…
-	// The reason as a sentence, for the operator and for the tenant. The latter is the same whether the system has no definition of
-	// that name or one that it does not share with the tenant.
+	// The reason as a sentence, for the operator and for the tenant. The latter is the same whether the system has no
+	// definition of that name or one that it does not share with the tenant.
 	struct str detail, detail_for_tenant;
 	// The candidates: the tenant's own definition, and the system's; NULL if there was none.
 	const struct definition *own, *shared;
 	bool in_range; // the tenant is in the range of the system's definition
 };
 
-// Finds the definition that serves the tenant. group is "" for the core group. reason may be NULL. OUTCOME_OK, or OUTCOME_NOT_FOUND: there is no such type, or it is not for this tenant, or the
-// type is not built in and there is no such tenant; the answer is the same in all these cases. Never OUTCOME_GONE: a writer
-// learns from resource_write() that the tenant was deleted.
+// Finds the definition that serves the tenant. group is "" for the core group. reason may be NULL. OUTCOME_OK, or
+// OUTCOME_NOT_FOUND: there is no such type, or it is not for this tenant, or the type is not built in and there is no such
+// tenant; the answer is the same in all these cases. Never OUTCOME_GONE: a writer learns from resource_write() that the tenant
+// was deleted.
 enum outcome definition_find(struct registry *registry, struct str tenant, struct str group, struct str plural,
 	const struct definition **definition, struct definition_reason *reason);
-// Finds the definition by which objects of all tenants are shown together: the one that serves the system, shared or not; if there is
-// none, the oldest of the tenants' own. OUTCOME_OK; OUTCOME_NOT_FOUND: nobody has such a type; or that of a failed statement.
+// Finds the definition by which objects of all tenants are shown together: the one that serves the system, shared or not; if
+// there is none, the oldest of the tenants' own. OUTCOME_OK; OUTCOME_NOT_FOUND: nobody has such a type; or that of a failed
+// statement.
 enum outcome definition_find_for_all(struct registry *registry, struct str group, struct str plural,
 	const struct definition **definition);
-// Finds the definition by one name, as dialects without groups use it: "configmaps"; "widgets.example.com"; "widgets" if only one group has
-// that plural for the tenant. If several built-in types share a plural, the core group's comes first, and a system_only one
-// last. "nodes" are those of bare metal; the cluster's nodes are "nodes.core". OUTCOME_OK, _NOT_FOUND, or that of a failed statement.
+// Finds the definition by one name, as dialects without groups use it: "configmaps"; "widgets.example.com"; "widgets" if only one
+// group has that plural for the tenant. If several built-in types share a plural, the core group's comes first, and a system_only
+// one last. "nodes" are those of bare metal; the cluster's nodes are "nodes.core". OUTCOME_OK, _NOT_FOUND, or that of a failed
+// statement.
 enum outcome definition_named(struct registry *registry, struct str tenant, struct str name,
 	const struct definition **definition);
 // Returns all definitions that serve the tenant, ordered by group (the core group first) and plural. The types of bare metal and
 // placement are among them. OUTCOME_OK, or that of a failed statement.
 enum outcome definition_list(struct registry *registry, struct str tenant, const struct definition *const **list, size_t *n);
-// Returns the same definitions and those that are announced: what discovery shows. A client takes a plural for the type of the first
-// group that has it, so if a type were left out, its plural would mean another type.
+// Returns the same definitions and those that are announced: what discovery shows. A client takes a plural for the type of the
+// first group that has it, so if a type were left out, its plural would mean another type.
 enum outcome definition_announced(struct registry *registry, struct str tenant, const struct definition *const **list,
 	size_t *n);
 
 // Orders definitions by group and plural, as definition_list() does: <0, 0, >0.
 int definition_compare(const struct definition *a, const struct definition *b);
-// Orders names of versions as Kubernetes does, the preferred one first: releases (v2, v1), then betas (v2beta1), then alphas (v1alpha3),
-// each by falling numbers, then all other names in the order of their bytes. <0, 0, >0.
+// Orders names of versions as Kubernetes does, the preferred one first: releases (v2, v1), then betas (v2beta1), then alphas
+// (v1alpha3), each by falling numbers, then all other names in the order of their bytes. <0, 0, >0.
 int definition_compare_versions(struct str a, struct str b);
 // definition_version(): the version of that name if it is served, else NULL. definition_storage(): the version in which objects
 // are stored.
 const struct definition_version *definition_version(const struct definition *definition, struct str name);
 const struct definition_version *definition_storage(const struct definition *definition);
-// The details of one of the definition's versions, which are read from its text when they are first asked for. Never NULL; of a built-in
-// type all of them are empty.
+// The details of one of the definition's versions, which are read from its text when they are first asked for. Never NULL; of a
+// built-in type all of them are empty.
 const struct definition_details *definition_details(struct registry *registry, const struct definition *definition,
 	const struct definition_version *version);
 
@@ -155,8 +158,8 @@ struct doc *definition_to_v1beta1(struct pool *pool, const struct doc *document)
 // The label that makes a definition of the system's forced, and its value, in upper or lower case.
 #define CRD_SHARING_LABEL "arktos.futurewei.com/crd-sharing-policy"
 #define CRD_FORCED "forced"
-// The annotation in which kubectl keeps the object that a client has applied. Tenants write it into their own Tenant objects, so no range
-// (spec.applicableRange) matches it.
+// The annotation in which kubectl keeps the object that a client has applied. Tenants write it into their own Tenant objects, so
+// no range (spec.applicableRange) matches it.
 #define LAST_APPLIED_ANNOTATION "kubectl.kubernetes.io/last-applied-configuration"
 
 #endif

@@ -18,8 +18,8 @@ struct builtin {
 extern const struct builtin builtins[];
 extern const size_t n_builtins;
 
-// Reads a stored CustomResourceDefinition into *definition, allocated from pool; but neither schemas nor columns. Returns false if it
-// serves nobody: its names were not accepted, or it is not a valid definition.
+// Reads a stored CustomResourceDefinition into *definition, allocated from pool; but neither schemas nor columns. Returns false
+// if it serves nobody: its names were not accepted, or it is not a valid definition.
 bool definition_read(struct registry *registry, struct pool *pool, const struct resource *resource,
 	struct definition *definition);
 // Reads the schemas and columns: an array as long as definition->versions and in its order, allocated from pool.
@@ -66,9 +66,10 @@ struct view {
 // Returns the tenant's view, which is valid until the end of the request. OUTCOME_OK; OUTCOME_NOT_FOUND: no such tenant; or
 // that of a failed statement.
 enum outcome definitions_see(struct registry *registry, struct str tenant, struct view **view);
-// Returns the views of the tenant and of the system; both are the same view if tenant is the system. *common is NULL while there is no
-// system tenant yet. like: a type that will be looked up next, and is read in the same round trip; the tenant's view then need not
-// have definitions of other names. NULL: all are needed. OUTCOME_OK; OUTCOME_NOT_FOUND: no such tenant; or that of a failed statement.
+// Returns the views of the tenant and of the system; both are the same view if tenant is the system. *common is NULL while there
+// is no system tenant yet. like: a type that will be looked up next, and is read in the same round trip; the tenant's view then
+// need not have definitions of other names. NULL: all are needed. OUTCOME_OK; OUTCOME_NOT_FOUND: no such tenant; or that of a
+// failed statement.
 enum outcome definitions_see_both(struct registry *registry, struct str tenant, const struct type *like, struct view **own,
 	struct view **common);
 // The name of a type's CustomResourceDefinition: "widgets.example.com".
@@ -97,15 +98,15 @@ static inline bool definition_is_of_system(struct str tenant)
 const struct definition *definitions_resolve(struct registry *registry, struct view *own, struct view *common,
 	struct str group, struct str plural, struct definition_reason *reason);
 
-// Finds the system's definition of that group and kind if it is forced. *definition NULL: there is none. OUTCOME_OK, or that of a failed
-// statement.
+// Finds the system's definition of that group and kind if it is forced. *definition NULL: there is none. OUTCOME_OK, or that of a
+// failed statement.
 enum outcome definition_find_forced(struct registry *registry, struct str group, struct str kind, const struct definition **definition);
 
 // ---- definition_parts.c: checks
 
 enum presence { OPTIONAL, REQUIRED };
-// Returns the text of a member of object, which stands at up; "" if there is none. Adds a fault if the member is no string, or is required
-// and missing.
+// Returns the text of a member of object, which stands at up; "" if there is none. Adds a fault if the member is no string, or is
+// required and missing.
 struct str definition_check_text(const struct doc *object, const struct field_path *up, const char *name, enum presence presence,
 	struct field_faults *faults);
 // Adds to faults what is wrong with a version's columns, subresources and deprecation. at: where the version stands.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Completes objects of custom types before they are stored: prunes, fills in defaults, validates, and writes whole numbers as integers.
-// The same for every dialect.
+// Completes objects of custom types before they are stored: prunes, fills in defaults, validates, and writes whole numbers as
+// integers. The same for every dialect.
 #include "base/base.h"
 
 #include "base/pool.h"
@@ -47,8 +47,8 @@ static enum outcome apply_schema(struct registry *registry, const struct definit
 
 	if (version->prunes) {
 		(void)structural_prune(schema, object);
-		// Each value takes a byte at least, so with more values than bytes it is too large. What its text takes is checked when that
-		// is made.
+		// Each value takes a byte at least, so with more values than bytes it is too large. What its text takes is
+		// checked when that is made.
 		if (!structural_default(schema, object, registry->settings->max_body))
 			return registry_fail(registry, OUTCOME_BODY_TOO_LARGE, "%.*s has become too large by its defaults", STR_ARG(what));
 	}
@@ -84,8 +84,8 @@ enum outcome definition_complete(struct registry *registry, const struct address
 		outcome = apply_schema(registry, definition, version, schema, address, body);
 	else
 		*body = doc_copy(registry->pool, *body);
-	// A typed client can't read 3.0 into a member that is an integer, and fails with the whole list that has such an object. In a cluster no
-	// client sees one: its objects go through Go's values, which are written as 3.
+	// A typed client can't read 3.0 into a member that is an integer, and fails with the whole list that has such an object.
+	// In a cluster no client sees one: its objects go through Go's values, which are written as 3.
 	if (outcome == OUTCOME_OK)
 		doc_make_integers(registry->pool, *body);
 	return outcome;

@@ -74,8 +74,8 @@ const struct definition_details *definition_read_details(struct pool *pool, cons
 	return details;
 }
 
-// The part "scale" of a version; NULL: it has none. A path with a NUL can lead to no member, so a version with such a path has none either:
-// definitions with such paths are refused, but may be stored from before they were.
+// The part "scale" of a version; NULL: it has none. A path with a NUL can lead to no member, so a version with such a path has
+// none either: definitions with such paths are refused, but may be stored from before they were.
 static const struct doc *scale_of(const struct doc *version)
 {
 	static const char *const paths[] = { "specReplicasPath", "statusReplicasPath", "labelSelectorPath" };
@@ -107,8 +107,8 @@ static void read_version(const struct doc *doc, bool prunes, size_t place, struc
 	};
 }
 
-// The key of a version's name for definition_compare_versions(): the kind of version (3: v1, 2: v1beta1, 1: v1alpha1, 0: any other name),
-// then its numbers.
+// The key of a version's name for definition_compare_versions(): the kind of version (3: v1, 2: v1beta1, 1: v1alpha1, 0: any
+// other name), then its numbers.
 static void rank(struct str name, uint64_t key[3])
 {
 	size_t at = 1, digits;
@@ -198,9 +198,9 @@ static bool is_established(const struct doc *body)
 	return false;
 }
 
-// The body without schemas and columns, and without what definition_read() takes no notice of: of the status, all but the conditions'
-// types and statuses. If it can't be read, reading the whole tells why (registry/core/stored.h). What was parsed holds the whole text,
-// so if pool lives longer than the request, it gets a copy of what is left of it.
+// The body without schemas and columns, and without what definition_read() takes no notice of: of the status, all but the
+// conditions' types and statuses. If it can't be read, reading the whole tells why (registry/core/stored.h). What was parsed
+// holds the whole text, so if pool lives longer than the request, it gets a copy of what is left of it.
 static const struct doc *read_most(struct registry *registry, struct pool *pool, const struct resource *resource)
 {
 	static const struct str later[] = { STR_INIT("schema"), STR_INIT("additionalPrinterColumns"), STR_INIT("conversion"),

@@ -62,9 +62,9 @@ static void unlink_view(struct definitions *definitions, struct view *view)
 	*(view->older != NULL ? &view->older->newer : &definitions->oldest) = view->newer;
 }
 
-// Counts a cached view's bytes again, after its pools have grown or shrunk. The texts of the system's definitions are left out: the look-up
-// of each tenant's types needs them, so they must not push out the tenants' views, nor be read again for each request. crd/names.c bounds
-// them.
+// Counts a cached view's bytes again, after its pools have grown or shrunk. The texts of the system's definitions are left out:
+// the look-up of each tenant's types needs them, so they must not push out the tenants' views, nor be read again for each
+// request. crd/names.c bounds them.
 static void count_again(struct definitions *definitions, struct view *view)
 {
 	assert(definitions->bytes >= view->counted);
@@ -364,8 +364,8 @@ static enum outcome cache_view(struct registry *registry, struct str tenant,
 	return OUTCOME_OK;
 }
 
-// Drops the view of a tenant that does not exist; cached may be NULL. That there is no system tenant is remembered, since otherwise each
-// look-up for another tenant would ask again.
+// Drops the view of a tenant that does not exist; cached may be NULL. That there is no system tenant is remembered, since
+// otherwise each look-up for another tenant would ask again.
 static enum outcome note_absent(struct registry *registry, struct str tenant, struct view *cached, uint64_t revision)
 {
 	if (cached != NULL)
@@ -399,9 +399,9 @@ static struct resource_expected *expected_of(struct registry *registry, struct s
 	return expected;
 }
 
-// Reads a view with one definition, whose type is `like`, of a tenant that is not cached; and in the same statement the object that the
-// request is about to read, if it has told of one. Otherwise it is not known whether the type is in namespaces: the other identity is
-// asked for in the same round trip, unless the worker knows one of them.
+// Reads a view with one definition, whose type is `like`, of a tenant that is not cached; and in the same statement the object
+// that the request is about to read, if it has told of one. Otherwise it is not known whether the type is in namespaces: the
+// other identity is asked for in the same round trip, unless the worker knows one of them.
 static enum outcome read_first(struct registry *registry, struct str tenant, const struct type *like, struct str only,
 	struct view **view)
 {
@@ -447,7 +447,8 @@ static enum outcome refresh_by_rows(struct registry *registry, struct pool *pool
 	struct view *cached, struct view **view)
 {
 	const struct sql_definition_tenant in = { .tenant = tenant };
-	// once: the running transaction changed definitions and may be rolled back, so the view is for the request only, not cached.
+	// once: the running transaction changed definitions and may be rolled back, so the view is for the request only, not
+	// cached.
 	bool once = coherence_is_raised(registry, COHERENCE_TYPES);
 
 	if (cached != NULL || once)
@@ -485,10 +486,11 @@ static enum outcome refresh_by_rows(struct registry *registry, struct pool *pool
 	return result == DB_OK ? cache_view(registry, tenant, row, &texts, only, view) : registry_db_failed(result);
 }
 
-// Asks the database whether the cached view is still right, or reads a view that is not cached in one round trip. The revision
-// is read first: if a definition is newer than the revision, the next look-up reads it again; the other order could miss one
-// for good. cached: the view; NULL: it is not cached. only: the name of the definition that a view which is not cached needs; p NULL: all.
-// The rows, which the view has copies of, are freed at once: the definitions of a tenant may be megabytes, and those of the system come next.
+// Asks the database whether the cached view is still right, or reads a view that is not cached in one round trip. The revision is
+// read first: if a definition is newer than the revision, the next look-up reads it again; the other order could miss one for
+// good. cached: the view; NULL: it is not cached. only: the name of the definition that a view which is not cached needs; p NULL:
+// all. The rows, which the view has copies of, are freed at once: the definitions of a tenant may be megabytes, and those of the
+// system come next.
 static enum outcome refresh_view(struct registry *registry, struct str tenant, struct str only, struct view *cached,
 	struct view **view)
 {
@@ -499,8 +501,8 @@ static enum outcome refresh_view(struct registry *registry, struct str tenant, s
 	return outcome;
 }
 
-// definitions_see_both() for one tenant. Of a tenant that is not cached, only the definition of the type `like` is read, since most
-// tenants are asked about one type only. As soon as a second one is asked for, all are read.
+// definitions_see_both() for one tenant. Of a tenant that is not cached, only the definition of the type `like` is read, since
+// most tenants are asked about one type only. As soon as a second one is asked for, all are read.
 static enum outcome see(struct registry *registry, struct str tenant, const struct type *like, struct view **view)
 {
 	struct view *cached = find_view(registry, tenant);
@@ -546,7 +548,8 @@ void definitions_forget(struct registry *registry)
 	registry->store->definitions->no_system = 0;
 }
 
-// Is it known that there is no system tenant? Whoever defines a type in the system's space creates that tenant, and raises the revision.
+// Is it known that there is no system tenant? Whoever defines a type in the system's space creates that tenant, and raises the
+// revision.
 static bool system_is_absent(struct registry *registry)
 {
 	uint64_t newest = coherence_newest(registry, COHERENCE_TYPES);
@@ -607,8 +610,8 @@ static void read_details(void *arg)
 	stored->details = definition_read_details(stored->view->trees, &reading->resource, &stored->definition);
 }
 
-// Runs read(), which parses something of the definition's text into the view's trees. They outlive the request, so if the request's budget
-// ends meanwhile, what read() has allocated is freed.
+// Runs read(), which parses something of the definition's text into the view's trees. They outlive the request, so if the
+// request's budget ends meanwhile, what read() has allocated is freed.
 static void read_text(struct registry *registry, struct stored_definition *stored, void (*read)(void *arg))
 {
 	struct pool *trees = stored->view->trees;

@@ -19,8 +19,9 @@ bool types_know(const struct types *types, struct str group, struct str plural);
 
 // ---- what the request is about to read
 
-// An object that the request is going to read as soon as it knows the type (resource_expect()). If the look-up of the type's definition takes
-// a round trip, its statement reads the object as well. The texts, and what was found, live as long as the request's pool.
+// An object that the request is going to read as soon as it knows the type (resource_expect()). If the look-up of the type's
+// definition takes a round trip, its statement reads the object as well. The texts, and what was found, live as long as the
+// request's pool.
 struct resource_expected {
 	struct str tenant, group, plural, space, name; // space: "" or a namespace
 	const struct sql_resource_there *found; // the object's columns, NULL where there is none; the pointer is NULL if it was not read
@@ -37,8 +38,8 @@ void definitions_free(struct definitions **definitions);
 void definitions_begin(struct registry *registry);
 // At the end of a request, when nothing that was returned is used any more: drops cached views that exceed the bounds.
 void definitions_end(struct registry_store *store);
-// For an object of a custom type: prunes unknown fields, fills in defaults, checks the body by the tenant's definition, and writes whole
-// numbers as integers (doc_make_integers). *body becomes a new tree.
+// For an object of a custom type: prunes unknown fields, fills in defaults, checks the body by the tenant's definition, and
+// writes whole numbers as integers (doc_make_integers). *body becomes a new tree.
 // version: the one that the body is written in; p NULL: the stored one. OUTCOME_OK; OUTCOME_NOT_FOUND: no definition serves the
 // tenant; OUTCOME_BAD_DOCUMENT with causes; OUTCOME_BODY_TOO_LARGE: its defaults are too many; or that of a failed statement.
 // *has_status, with OUTCOME_OK: whether the version has the subresource "status". has_status may be NULL.
@@ -54,9 +55,9 @@ void definitions_forget(struct registry *registry);
 // Which definition serves resources after a move: the same as before, none, or another one.
 enum definition_fate { DEFINITION_SAME, DEFINITION_NONE, DEFINITION_OTHER };
 // *fate: which definition serves resources of this type in dest if they move there from source; DEFINITION_NONE as well if they may stand in
-// the system's space alone. with_definition: the source's own
-// definition of the type moves along, also if another one overrides it in dest. If none serves the type in source, any definition in
-// dest will do (DEFINITION_SAME). OUTCOME_OK, or that of a failed statement.
+// the system's space alone. with_definition: the source's own definition of the type moves along, also if another one overrides
+// it in dest. If none serves the type in source, any definition in dest will do (DEFINITION_SAME). OUTCOME_OK, or that of a
+// failed statement.
 enum outcome definition_after_move(struct registry *registry, struct str source, struct str dest, bool with_definition,
 	const struct type *type, enum definition_fate *fate);
 // Records that the running transaction has written a CustomResourceDefinition of that tenant, so that cached ones become stale.

@@ -55,8 +55,8 @@ struct type_rules {
 	bool of_system; // its resources are the operator's, and stand in tenant "system" alone; no move takes them elsewhere
 	bool has_names;             // clients choose the names of its resources; else each is named by its uid
 	const struct type_rules *top; // rules of the type of the roots of its trees; NULL: of this type
-	// A resource of this type is the root of a tree unless it is below another root itself. The resources of the tree depend on it:
-	// they are moved, deleted and recovered with it.
+	// A resource of this type is the root of a tree unless it is below another root itself. The resources of the tree depend
+	// on it: they are moved, deleted and recovered with it.
 	bool is_root;
 	// The resource's document shows the tenant as content, so the etag covers the tenant (registry/tags/etag.h).
 	bool shows_owner;
@@ -71,8 +71,8 @@ struct type_rules {
 	enum outcome (*complete)(struct draft *draft);
 	// Extracts the keys of a body in its stored form. Sends no statement.
 	void (*relate)(struct pool *pool, const struct doc *body, const struct uuid *uid, struct relations *relations);
-	// Can the resource be deleted? Its row is locked. It may change other resources in the same transaction, such as the node of
-	// an allocation. OUTCOME_OK, _CONFLICT, _FORBIDDEN or _BAD_REQUEST, or that of a failed statement. NULL: always.
+	// Can the resource be deleted? Its row is locked. It may change other resources in the same transaction, such as the node
+	// of an allocation. OUTCOME_OK, _CONFLICT, _FORBIDDEN or _BAD_REQUEST, or that of a failed statement. NULL: always.
 	enum outcome (*may_delete)(struct registry *registry, const struct resource *resource, const struct doc *body);
 	// Can the resource be recovered into that tenant, and is the root of its tree live there? Its row is locked; the
 	// function may set its root anew. OUTCOME_OK or _CONFLICT. NULL: it can if its root is live there.
@@ -91,7 +91,8 @@ struct type_rules {
 	enum outcome (*taken)(struct registry *registry, const struct uuid *uid, const struct lookup_key *key);
 };
 
-// Checks and completes a draft by the rules of its type, which must have some: the tenant (of_system; OUTCOME_FORBIDDEN), then complete().
+// Checks and completes a draft by the rules of its type, which must have some: the tenant (of_system; OUTCOME_FORBIDDEN), then
+// complete().
 enum outcome type_complete(struct draft *draft);
 
 #endif

@@ -13,7 +13,8 @@ enum { TREE_TYPE_BYTES = 4, TREE_BYTES = TREE_TYPE_BYTES + 16 };
 // Is the resource the root of a tree?
 bool resource_is_top(const struct resource *resource);
 
-// The value of column root for the tree whose root has that uid and which resources of this type are in. It lives in the request's pool.
+// The value of column root for the tree whose root has that uid and which resources of this type are in. It lives in the
+// request's pool.
 struct str tree_value(struct registry *registry, const struct type *type, const struct uuid *root);
 // The type of the roots of such trees. type must have rules.
 const struct type *tree_type(struct registry *registry, const struct type *type);

@@ -17,8 +17,8 @@
 enum { BUCKETS = 1024, CUSTOM_MAX = 4096 };
 
 // A worker's cache of types. Built-in types are read at the beginning and stay. Custom types, of which there may be a million,
-// are read when they are asked for. If more than CUSTOM_MAX are cached, all of them are dropped between two requests: a request may
-// use them until its end.
+// are read when they are asked for. If more than CUSTOM_MAX are cached, all of them are dropped between two requests: a request
+// may use them until its end.
 struct entry {
 	struct type type;
 	struct entry *next_id, *next_name;
@@ -247,7 +247,8 @@ enum outcome type_ensure(struct registry *registry, const struct type *like)
 		(void)cache_type(registry->store->types, &sql_type_by_name_row(&rows, 0)->t);
 		return OUTCOME_OK;
 	}
-	// What this transaction inserts may be rolled back, so it is not cached now. A duplicate is the same row of another transaction.
+	// What this transaction inserts may be rolled back, so it is not cached now. A duplicate is the same row of another
+	// transaction.
 	result = sql_type_insert_run(registry->db, registry->pool, &insert, NULL);
 	return result == DB_OK || result == DB_DUPLICATE ? OUTCOME_OK : registry_db_failed(result);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes back changes of a provider's inventories and aggregates. They stand in tables of their own, and a change of them replaces all
-// that the provider has there.
+// Takes back changes of a provider's inventories and aggregates. They stand in tables of their own, and a change of them replaces
+// all that the provider has there.
 #include "base/base.h"
 
 #include "registry/undo/internal.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each update keeps what it replaced. So the content after a change is what the next update replaced, or what the resource has now.
+// Each update keeps what it replaced. So the content after a change is what the next update replaced, or what the resource has
+// now.
 #include "base/base.h"
 
 #include "registry/undo/former.h"
@@ -39,7 +40,8 @@ static struct former_content present_content(const struct resource *resource)
 	};
 }
 
-// Refuses a uid that resources of several types have: the caller has to say by a path which of them it means. resource: one of them.
+// Refuses a uid that resources of several types have: the caller has to say by a path which of them it means. resource: one of
+// them.
 static enum outcome check_namesakes(struct registry *registry, const struct former_query *query, const struct resource *resource)
 {
 	const struct sql_former_namesakes in = {
@@ -167,7 +169,8 @@ static enum outcome beside_after(struct registry *registry, const struct resourc
 	return outcome == OUTCOME_NOT_FOUND ? OUTCOME_OK : outcome;
 }
 
-// Sets the members of the change that are about that. Only operators may read them in the API of placement, so no one else gets them here.
+// Sets the members of the change that are about that. Only operators may read them in the API of placement, so no one else gets
+// them here.
 static enum outcome set_beside(struct registry *registry, const struct resource *resource, const struct sql_former_page_row *row,
 	struct beside_seen seen[BESIDE_ALLOCATIONS], struct former_change *change)
 {
@@ -208,8 +211,8 @@ enum outcome former_history(struct registry *registry, const struct former_query
 	*more = rows.n > query->limit;
 	*n = *more ? (size_t)query->limit : rows.n;
 	*list = POOL_ARRAY(registry->pool, struct former_change, *n);
-	// Is the content after row i unknown from the rows above it? So it is for the first row, and below a row "moved": until then another tenant
-	// had the resource, and its updates are not among the rows.
+	// Is the content after row i unknown from the rows above it? So it is for the first row, and below a row "moved": until
+	// then another tenant had the resource, and its updates are not among the rows.
 	bool gap = true;
 	for (size_t i = 0; outcome == OUTCOME_OK && i < *n; i++) {
 		const struct sql_former_page_row *row = sql_former_page_row(&rows, i);

@@ -28,7 +28,8 @@ enum kind {
 
 struct undo {
 	struct registry *registry;
-	// Of a request that changed more than UNDO_MAX resources: the numbers of its changes, and what it did. rows is empty then.
+	// Of a request that changed more than UNDO_MAX resources: the numbers of its changes, and what it did. rows is empty
+	// then.
 	const struct sql_undo_did_row *large; // NULL: of other requests
 	enum kind large_kind; // KIND_MOVED, KIND_DELETED, KIND_RECOVERED
 	const struct undo_order *order;
@@ -37,7 +38,8 @@ struct undo {
 	struct db_rows rows;  // of undo_rows
 	uint64_t newest;      // the id of the request's last change
 	bool moved_all;       // it was a move of all that a tenant had
-	// It was recorded as a move, but the log has only namespaces that it merged, or took apart again. The ids of the tenants are those of the record
+	// It was recorded as a move, but the log has only namespaces that it merged, or took apart again. The ids of the tenants
+	// are those of the record
 	struct {
 		bool found;
 		uint64_t source_id, dest_id;
@@ -63,8 +65,9 @@ enum outcome undo_compare(struct undo *undo, struct tag_guard guard);
 
 // What the request did, by undo->rows. Sets undo->plan->of_tenant.
 enum kind undo_kind(struct undo *undo);
-// Was the row written by the rules of bare metal, which change the node and the allocation when an allocation is made (KIND_CREATED) or deleted
-// (KIND_DELETED)? Such a row needs no undo of its own: the rules change both back when the allocation is deleted or made again.
+// Was the row written by the rules of bare metal, which change the node and the allocation when an allocation is made
+// (KIND_CREATED) or deleted (KIND_DELETED)? Such a row needs no undo of its own: the rules change both back when the allocation
+// is deleted or made again.
 bool undo_goes_along(const struct undo *undo, enum kind kind, const struct sql_undo_rows_row *row);
 // Is the row a deletion that the request asked for and that had to wait for finalizers?
 bool undo_asks_deletion(const struct sql_undo_rows_row *row);
@@ -83,8 +86,8 @@ void undo_add_blockers(struct buf *text, const struct undo_plan *plan);
 struct str undo_blockers_text(struct pool *pool, const struct undo_plan *plan);
 // The path of the resource that a row is about; "" for the tenant.
 struct str undo_path(const struct undo *undo, const struct sql_undo_rows_row *row);
-// Adds a blocker to the plan: its subject, reason and text (struct move_blocker). The plan keeps MOVE_MAX_BLOCKERS; behind these it notes only that
-// there are more. So a statement that looks for blockers reads one more than that.
+// Adds a blocker to the plan: its subject, reason and text (struct move_blocker). The plan keeps MOVE_MAX_BLOCKERS; behind these
+// it notes only that there are more. So a statement that looks for blockers reads one more than that.
 void undo_block(struct undo *undo, struct str subject, const char *reason, struct str detail);
 // Is nothing left of the row's resource, or is it past its purge time? Then it counts as purged, whether or not it was reaped.
 bool undo_is_purged(const struct undo *undo, const struct sql_undo_rows_row *row);
@@ -92,16 +95,17 @@ bool undo_is_purged(const struct undo *undo, const struct sql_undo_rows_row *row
 void undo_block_purged(struct undo *undo, struct str subject);
 // Adds the blocker of a resource whose deletion was requested and has not ended.
 void undo_block_waiting(struct undo *undo, struct str subject);
-// Call it when a reverse change came to another outcome than success: makes a blocker of it and returns OUTCOME_OK, or returns an outcome that
-// is about the database (_UNAVAILABLE, _INTERNAL), with which the request has to end.
+// Call it when a reverse change came to another outcome than success: makes a blocker of it and returns OUTCOME_OK, or returns an
+// outcome that is about the database (_UNAVAILABLE, _INTERNAL), with which the request has to end.
 enum outcome undo_block_by(struct undo *undo, struct str subject, enum outcome outcome);
 
 // ---- rights.c
 
-// May this caller take back a request of that kind? Finds out undo->of_policy. OUTCOME_OK, _FORBIDDEN, or that of a failed statement.
+// May this caller take back a request of that kind? Finds out undo->of_policy. OUTCOME_OK, _FORBIDDEN, or that of a failed
+// statement.
 enum outcome undo_check_caller(struct undo *undo, enum kind kind);
-// Checks that the caller may make each call by which the reverse change is made by hand. A call that the endpoint does not offer becomes a
-// blocker. OUTCOME_OK, _FORBIDDEN.
+// Checks that the caller may make each call by which the reverse change is made by hand. A call that the endpoint does not offer
+// becomes a blocker. OUTCOME_OK, _FORBIDDEN.
 enum outcome undo_check_rights(struct undo *undo, enum kind kind);
 // undo_check_rights() for a large move, which changed something in the places that are set.
 enum outcome undo_check_rights_to_move(struct undo *undo, const bool places[UNDO_PLACE__N]);
@@ -114,8 +118,8 @@ enum beside { BESIDE_NONE, BESIDE_INVENTORIES, BESIDE_AGGREGATES, BESIDE_ALLOCAT
 
 // Which of these the row changed.
 enum beside undo_beside(const struct undo *undo, const struct sql_undo_rows_row *row);
-// undo_beside() of a change of a resource of that type that has these fields in the change log. BESIDE_NONE for all types but providers: a
-// document of another type may have members of the same names.
+// undo_beside() of a change of a resource of that type that has these fields in the change log. BESIDE_NONE for all types but
+// providers: a document of another type may have members of the same names.
 enum beside undo_beside_of(struct registry *registry, uint64_t type_id, struct str fields);
 // Its name as a member of documents: "inventories", … Not for BESIDE_NONE.
 struct str undo_beside_name(enum beside beside);
@@ -125,8 +129,8 @@ enum outcome undo_beside_present(struct registry *registry, enum beside beside, 
 const struct doc *undo_beside_replaced(struct registry *registry, enum beside beside, uint64_t change_id, struct str text);
 // Sets beside, beside_now and beside_restored of the item. OUTCOME_OK, or that of a failed statement.
 enum outcome undo_read_beside(struct undo *undo, const struct sql_undo_rows_row *row, struct undo_item *item);
-// Restores what the row replaced. Not for the rows of undo_is_of_placement(). OUTCOME_OK, also if there are blockers; or the outcome with which
-// the request ends.
+// Restores what the row replaced. Not for the rows of undo_is_of_placement(). OUTCOME_OK, also if there are blockers; or the
+// outcome with which the request ends.
 enum outcome undo_restore_beside(struct undo *undo, const struct sql_undo_rows_row *row);
 
 // ---- placement_back.c
@@ -140,19 +144,23 @@ enum outcome undo_placement(struct undo *undo);
 
 // ---- move_back.c
 
-// Locks both tenants of a request that moved resources, in the order in which moves lock them, if undo->order names one of them. Does nothing
-// for other requests, nor for who is no operator and so may not take a move back. OUTCOME_OK, or that of a failed statement.
+// Locks both tenants of a request that moved resources, in the order in which moves lock them, if undo->order names one of them.
+// Does nothing for other requests, nor for who is no operator and so may not take a move back. OUTCOME_OK, or that of a failed
+// statement.
 enum outcome undo_lock_move(struct undo *undo);
-// Sets from and to of the plan, and undo->moved_all, for such a request, without locks. Does nothing for other requests. OUTCOME_OK, or that of a
-// failed statement.
+// Sets from and to of the plan, and undo->moved_all, for such a request, without locks. Does nothing for other requests.
+// OUTCOME_OK, or that of a failed statement.
 enum outcome undo_read_tenants(struct undo *undo);
 // Sets undo->merging, by undo->rows. For operators undo_lock_move() has set it. OUTCOME_OK, or that of a failed statement.
 enum outcome undo_find_merging(struct undo *undo);
-// Did the request move resources from one tenant to one other, and change nothing else but namespaces, which it merged or took apart?
+// Did the request move resources from one tenant to one other, and change nothing else but namespaces, which it merged or took
+// apart?
 bool undo_is_move(const struct undo *undo);
-// Did the request move the resource of the row by a change of the owner in its document alone? The move back takes that change back.
+// Did the request move the resource of the row by a change of the owner in its document alone? The move back takes that change
+// back.
 bool undo_is_owner_change(const struct undo *undo, const struct sql_undo_rows_row *row);
-// Moves back what the request moved. Needs undo_is_move() and the locks of undo_lock_move(). OUTCOME_OK, or that of a failed statement.
+// Moves back what the request moved. Needs undo_is_move() and the locks of undo_lock_move(). OUTCOME_OK, or that of a failed
+// statement.
 enum outcome undo_move(struct undo *undo);
 // Adds a blocker for each thing that is in the way of the move back.
 void undo_block_by_action(struct undo *undo, const struct move_action *action);
@@ -184,8 +192,9 @@ struct large {
 	struct resource top; // what was deleted or recovered with all the rest
 	struct str changes;
 };
-// The steps by which a large request of one kind is taken back. Each returns OUTCOME_OK, that of a failed statement, or what stands beside it.
-// check_rights and read_items run in the request that asks for the undo, lock and carry_out in the mover, read and look in both.
+// The steps by which a large request of one kind is taken back. Each returns OUTCOME_OK, that of a failed statement, or what
+// stands beside it. check_rights and read_items run in the request that asks for the undo, lock and carry_out in the mover, read
+// and look in both.
 struct large_kind {
 	enum undo_action action;
 	enum outcome (*read)(struct large *large);         // reads what the other steps need

@@ -63,8 +63,8 @@ bool undo_goes_along(const struct undo *undo, enum kind kind, const struct sql_u
 	       has_allocated(undo, kind);
 }
 
-// Finds out what the request did. A tenant is created together with its namespace "default". A large namespace is marked before it is
-// deleted in the background. An allocation of bare metal takes a node when it is made, and frees it when it is deleted.
+// Finds out what the request did. A tenant is created together with its namespace "default". A large namespace is marked before
+// it is deleted in the background. An allocation of bare metal takes a node when it is made, and frees it when it is deleted.
 enum kind undo_kind(struct undo *undo)
 {
 	bool deletes = has_verb(undo, "deleted");

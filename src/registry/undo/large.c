@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes back a request that changed very much, as what it did in numbers tells, by statements over the whole set. The request for the undo
-// looks without locks, for the preview and before it queues the undo; the mover locks the tenants, looks again and carries it out. What
-// the look shows and the etag covers cannot change unnoticed between the two: what was changed has to be as the request left it, or
-// nothing is taken back.
+// Takes back a request that changed very much, as what it did in numbers tells, by statements over the whole set. The request for
+// the undo looks without locks, for the preview and before it queues the undo; the mover locks the tenants, looks again and
+// carries it out. What the look shows and the etag covers cannot change unnoticed between the two: what was changed has to be as
+// the request left it, or nothing is taken back.
 #include "base/base.h"
 
 #include "registry/undo/internal.h"

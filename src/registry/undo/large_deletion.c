@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the deletion of a large namespace or tree is taken back, and how its recovery is. The one resource whose deletion or recovery took all
-// others along is recovered or deleted again, by the functions that do so elsewhere; before, all of what it took is looked at together.
+// How the deletion of a large namespace or tree is taken back, and how its recovery is. The one resource whose deletion or
+// recovery took all others along is recovered or deleted again, by the functions that do so elsewhere; before, all of what it
+// took is looked at together.
 #include "base/base.h"
 
 #include "registry/undo/internal.h"
@@ -125,8 +126,8 @@ static enum outcome is_of_top(struct large *large, bool *of_top)
 	return OUTCOME_OK;
 }
 
-// All of what the request changed has to be as it left it, and one resource has to have taken all of the rest along. No request recovers more
-// than one that is so large.
+// All of what the request changed has to be as it left it, and one resource has to have taken all of the rest along. No request
+// recovers more than one that is so large.
 static enum outcome look_at_changes(struct large *large)
 {
 	size_t n = 0;

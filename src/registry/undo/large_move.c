@@ -11,8 +11,8 @@
 #include "registry/type/internal.h"
 #include "registry/type/stored_type.h"
 
-// Reads the namespaces that the move merged, and notes whose names are taken by now, and which are to be purged by now. *lost: one is no
-// longer as the move left it.
+// Reads the namespaces that the move merged, and notes whose names are taken by now, and which are to be purged by now. *lost:
+// one is no longer as the move left it.
 static enum outcome read_merged(struct large *large, bool *lost)
 {
 	struct undo *undo = large->undo;
@@ -159,8 +159,8 @@ static enum outcome check_rights(struct large *large)
 
 // ---- the mover
 
-// Brings the merged namespaces back, all that the move deleted, but for the end of their recovery. As the first changes of the move back: only
-// when these are written may the log stand still.
+// Brings the merged namespaces back, all that the move deleted, but for the end of their recovery. As the first changes of the
+// move back: only when these are written may the log stand still.
 static enum outcome recover_merged(void *arg)
 {
 	struct large *large = arg;

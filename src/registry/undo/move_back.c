@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes a move back by a move in the other direction, of exactly what was moved. A namespace that was merged into the destination's is
-// recovered first, and its content goes back into it; the undo of that merges it again.
+// Takes a move back by a move in the other direction, of exactly what was moved. A namespace that was merged into the
+// destination's is recovered first, and its content goes back into it; the undo of that merges it again.
 #include "base/base.h"
 
 #include "registry/undo/internal.h"
@@ -120,8 +120,8 @@ bool undo_is_owner_change(const struct undo *undo, const struct sql_undo_rows_ro
 	return false;
 }
 
-// Rows of a move: moved resources; namespaces that it deleted, since it merged them; or namespaces that it recovered, since it took back
-// such a move; the change of the owner that a document shows, by which it was moved.
+// Rows of a move: moved resources; namespaces that it deleted, since it merged them; or namespaces that it recovered, since it
+// took back such a move; the change of the owner that a document shows, by which it was moved.
 bool undo_is_move(const struct undo *undo)
 {
 	const struct sql_undo_rows_row *first = NULL;

@@ -44,8 +44,8 @@ static bool is_noted(const struct undo *undo, struct str subject, struct str det
 	return false;
 }
 
-// A reason about the consumer alone is told of its address in placement. Of each provider, the same is told once, whichever consumer it is
-// about.
+// A reason about the consumer alone is told of its address in placement. Of each provider, the same is told once, whichever
+// consumer it is about.
 static void take_refusal(void *arg, const struct uuid *consumer, const struct uuid *provider, enum outcome outcome)
 {
 	struct undo *undo = arg;

@@ -14,9 +14,9 @@
 #include "registry/type/stored_type.h"
 #include "repr/json/doc.h"
 
-// Finds out whether the request changed the policy for types alone, which the tenant's own admin sets; everything else about a tenant is set
-// by operators. If the log names other fields, too, the two versions say it: the first policy of a tenant is a change of all of spec, and
-// `kubectl apply` adds an annotation. OUTCOME_OK, or that of a failed statement.
+// Finds out whether the request changed the policy for types alone, which the tenant's own admin sets; everything else about a
+// tenant is set by operators. If the log names other fields, too, the two versions say it: the first policy of a tenant is a
+// change of all of spec, and `kubectl apply` adds an annotation. OUTCOME_OK, or that of a failed statement.
 static enum outcome find_policy(struct undo *undo)
 {
 	struct registry *registry = undo->registry;
@@ -95,8 +95,8 @@ static enum undo_place place_of(struct undo *undo, const struct sql_undo_rows_ro
 	return row->namespace.n > 0 ? UNDO_PLACE_NAMESPACED : UNDO_PLACE_AT_LARGE;
 }
 
-// Did something else that the request changed take this along? A namespace is deleted, recovered and moved with its content, and a
-// tenant is deleted with its namespace "default".
+// Did something else that the request changed take this along? A namespace is deleted, recovered and moved with its content, and
+// a tenant is deleted with its namespace "default".
 static bool is_taken_along(struct undo *undo, enum kind kind, const struct sql_undo_rows_row *row)
 {
 	if (kind == KIND_UPDATED || row->resource_id_is_null)
@@ -119,7 +119,8 @@ static const struct type *type_of(struct undo *undo, const struct sql_undo_rows_
 	return row->resource_id_is_null ? NULL : type_of_resource(undo->registry, 0, row->type_id);
 }
 
-// Core types, others, and each kind of those that are for admins: the answer to undo_may_fn is the same for all types of one class.
+// Core types, others, and each kind of those that are for admins: the answer to undo_may_fn is the same for all types of one
+// class.
 enum { CLASSES = 4 };
 static size_t class_of(const struct type *type)
 {

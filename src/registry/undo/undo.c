@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A request is taken back by the functions that make the reverse change, so all rules hold that hold for that change: locks, quotas,
-// schemas, lookup keys. What they refuse becomes a blocker. Everything happens under the exclusive locks of the rows of all tenants that
-// own what is changed back.
+// A request is taken back by the functions that make the reverse change, so all rules hold that hold for that change: locks,
+// quotas, schemas, lookup keys. What they refuse becomes a blocker. Everything happens under the exclusive locks of the rows of
+// all tenants that own what is changed back.
 #include "base/base.h"
 
 #include "registry/undo/internal.h"
@@ -20,8 +20,8 @@
 #include "registry/type/stored_type.h"
 #include "repr/json/doc.h"
 
-// A guard that demands no precondition, even if the tenant requires one (etag_required): no change can be lost, since each later change of the
-// resource, except of its allocations, becomes a blocker.
+// A guard that demands no precondition, even if the tenant requires one (etag_required): no change can be lost, since each later
+// change of the resource, except of its allocations, becomes a blocker.
 static struct guard no_lost_update(void)
 {
 	return (struct guard){ .prevents_lost_update = true };
@@ -29,8 +29,8 @@ static struct guard no_lost_update(void)
 
 // ---- what changed since
 
-// Adds a blocker if the resource has a later change that counts. What is allocated of a provider changes all the time, and touches nothing else of it: when
-// an update is taken back, an earlier change that is no allocation counts.
+// Adds a blocker if the resource has a later change that counts. What is allocated of a provider changes all the time, and
+// touches nothing else of it: when an update is taken back, an earlier change that is no allocation counts.
 static enum outcome block_if_changed_later(struct undo *undo, const struct sql_undo_rows_row *row, bool update)
 {
 	const struct sql_undo_later_but_claims in = {
@@ -42,8 +42,8 @@ static enum outcome block_if_changed_later(struct undo *undo, const struct sql_u
 	int64_t at_us = row->later_at;
 	struct db_rows rows;
 
-	// Allocations depend on nothing that other changes of the provider change, but for its capacity, which is compared when they are put
-	// back.
+	// Allocations depend on nothing that other changes of the provider change, but for its capacity, which is compared when
+	// they are put back.
 	if (update && undo_beside(undo, row) == BESIDE_ALLOCATIONS && !row->live_is_null)
 		return OUTCOME_OK;
 	if (update && undo_beside_of(undo->registry, row->type_id, row->later_fields) == BESIDE_ALLOCATIONS) {
@@ -66,8 +66,8 @@ static bool has_changed(const struct undo *undo, const struct sql_undo_rows_row 
 	return row->later_is_own_is_null ? row->changed > undo->newest : row->later_is_own == 0;
 }
 
-// Adds a blocker for each resource that is no longer as the request left it. update: the request updated resources. OUTCOME_OK, or that of a failed
-// statement.
+// Adds a blocker for each resource that is no longer as the request left it. update: the request updated resources. OUTCOME_OK,
+// or that of a failed statement.
 static enum outcome block_changed(struct undo *undo, bool update)
 {
 	enum outcome outcome = OUTCOME_OK;
@@ -160,8 +160,8 @@ static enum outcome fill_restored(struct undo *undo, const struct sql_undo_rows_
 	return OUTCOME_OK;
 }
 
-// Fills plan->items. Both undo->rows and what sql_undo_shown_run() reads are in the order of the changes' ids, and each change that it reads
-// is in undo->rows.
+// Fills plan->items. Both undo->rows and what sql_undo_shown_run() reads are in the order of the changes' ids, and each change
+// that it reads is in undo->rows.
 static enum outcome read_items(struct undo *undo, enum undo_action action)
 {
 	struct undo_plan *plan = undo->plan;
@@ -284,7 +284,8 @@ static enum outcome restore_content(struct undo *undo, const struct sql_undo_row
 	struct former_vifs vifs = { row, undo->registry->pool };
 	struct edit edit = { .apply = apply_former, .arg = (void *)(uintptr_t)row, .restores = true };
 
-	// Users attach VIFs to a node by a call of their own, and so may take that back, although the node's member is the service's.
+	// Users attach VIFs to a node by a call of their own, and so may take that back, although the node's member is the
+	// service's.
 	if (changes_only_vifs(undo, row))
 		edit = (struct edit){ .apply = apply_former_vifs, .arg = &vifs, .by_service = true, .restores = true };
 	enum outcome outcome = resource_write(undo->registry, address, &edit, no_lost_update(), &resource);
@@ -380,7 +381,8 @@ static enum outcome undo_deletions(struct undo *undo)
 	return outcome;
 }
 
-// Deletes what the request recovered of one kind of undo_next_recovered. Goes through the changes once, so that it takes as long as there are changes.
+// Deletes what the request recovered of one kind of undo_next_recovered. Goes through the changes once, so that it takes as long
+// as there are changes.
 static enum outcome delete_recovered(struct undo *undo, uint64_t kind)
 {
 	struct registry *registry = undo->registry;
@@ -540,8 +542,8 @@ static enum outcome undo_resources(struct undo *undo, enum kind kind)
 // How far the changes of one request, and clocks of hosts, may be apart.
 #define SPREAD_US (INT64_C(3600) * 1000000)
 
-// The log is purged from its beginning, in transactions of a thousand rows that may end amid a request, and a run may end behind any of them. What
-// is left of the request would then pass for all of it.
+// The log is purged from its beginning, in transactions of a thousand rows that may end amid a request, and a run may end behind
+// any of them. What is left of the request would then pass for all of it.
 void undo_check_age(struct undo *undo)
 {
 	int64_t kept_us = (int64_t)(undo->registry->settings->change_retention * 1000000);
@@ -635,9 +637,9 @@ static enum outcome read_rows(struct undo *undo, bool *several_tenants)
 	return OUTCOME_OK;
 }
 
-// Locks the tenants of all providers whose inventories or allocations the request changed, in the order of their ids, if they are several and
-// the undo is asked for in one of them: writers of a provider lock only its own tenant. Does nothing for who may not take that back. OUTCOME_OK,
-// or that of a failed statement.
+// Locks the tenants of all providers whose inventories or allocations the request changed, in the order of their ids, if they are
+// several and the undo is asked for in one of them: writers of a provider lock only its own tenant. Does nothing for who may not
+// take that back. OUTCOME_OK, or that of a failed statement.
 static enum outcome lock_placement_tenants(struct undo *undo)
 {
 	struct registry *registry = undo->registry;

@@ -6,10 +6,10 @@
 #include "registry/move/move.h"
 #include "registry/undo/former.h"
 
-// A request that changed more resources than UNDO_MAX is taken back in the background, by statements over the whole set, if it moved them, or
-// deleted or recovered one namespace or tree. Of other large requests nothing is taken back, since each resource costs memory and processor time
-// of the undo, which the settings request_memory and request_cpu bound, and the tenants' writers wait meanwhile. Up to UNDO_SHOWN resources
-// are shown one by one.
+// A request that changed more resources than UNDO_MAX is taken back in the background, by statements over the whole set, if it
+// moved them, or deleted or recovered one namespace or tree. Of other large requests nothing is taken back, since each resource
+// costs memory and processor time of the undo, which the settings request_memory and request_cpu bound, and the tenants' writers
+// wait meanwhile. Up to UNDO_SHOWN resources are shown one by one.
 enum { UNDO_MAX = 20000, UNDO_SHOWN = 100 };
 
 // What becomes of what the request changed.
@@ -22,7 +22,8 @@ struct undo_item {
 	enum undo_action action;
 	struct resource resource; // as it is before the undo
 	struct former_content restored; // UNDO_RESTORE: the content after the undo; else its state alone counts
-	// Of a change of inventories, aggregates or allocations: their name, and what they are now and after the undo; NULL: not known. Else p NULL.
+	// Of a change of inventories, aggregates or allocations: their name, and what they are now and after the undo; NULL: not
+	// known. Else p NULL.
 	struct str beside;
 	const struct doc *beside_now, *beside_restored;
 };
@@ -50,9 +51,9 @@ enum undo_place {
 	UNDO_PLACE__N
 };
 
-// May the caller make that call for a resource of this type (NULL: it is about the tenant, or a move)? OUTCOME_OK; _FORBIDDEN: the
-// caller's role does not suffice; _METHOD_NOT_ALLOWED: the endpoint does not offer the call. Unless OUTCOME_OK, *call_name is the call's name,
-// which lives as long as arg.
+// May the caller make that call for a resource of this type (NULL: it is about the tenant, or a move)? OUTCOME_OK; _FORBIDDEN:
+// the caller's role does not suffice; _METHOD_NOT_ALLOWED: the endpoint does not offer the call. Unless OUTCOME_OK, *call_name is
+// the call's name, which lives as long as arg.
 typedef enum outcome undo_may_fn(void *arg, enum undo_call call, enum undo_place place, const struct type *type,
 	struct str *call_name);
 
@@ -80,8 +81,9 @@ struct undo_plan {
 	struct tenant tenant; // as it is before the undo
 	bool has_former_tenant;
 	struct tenant former_tenant; // UNDO_RESTORE of a tenant: tier, metadata, object and etag_required after the undo
-	// Every reason, up to MOVE_MAX_BLOCKERS, why nothing can be taken back. Reasons: changed-since not-kept purged too-large several-kinds several-tenants
-	// deletion-requested not-empty not-offered not-restorable waits token tier, those of moves, and the names of outcomes of what was tried.
+	// Every reason, up to MOVE_MAX_BLOCKERS, why nothing can be taken back. Reasons: changed-since not-kept purged too-large
+	// several-kinds several-tenants deletion-requested not-empty not-offered not-restorable waits token tier, those of moves,
+	// and the names of outcomes of what was tried.
 	struct move_blocker *blockers;
 	size_t n_blockers;
 	bool more_blockers; // there were more than MOVE_MAX_BLOCKERS
@@ -89,10 +91,10 @@ struct undo_plan {
 	struct state_tags other_etags; // those that former keys make of the same
 };
 
-// Takes the request back, in the transaction that calls it. guard: compared with plan->etag. Call it for a preview, too, without a guard,
-// and roll the transaction back: so a preview finds every reason that the undo would find. It locks the tenant's row exclusively, for a
-// move those of both tenants, so no other writer comes between. A request that changed more than UNDO_MAX resources is looked at without
-// locks and its undo queued for the mover, which looks again under locks. Returns
+// Takes the request back, in the transaction that calls it. guard: compared with plan->etag. Call it for a preview, too, without
+// a guard, and roll the transaction back: so a preview finds every reason that the undo would find. It locks the tenant's row
+// exclusively, for a move those of both tenants, so no other writer comes between. A request that changed more than UNDO_MAX
+// resources is looked at without locks and its undo queued for the mover, which looks again under locks. Returns
 //   OUTCOME_OK         done; or, if plan->n_blockers > 0, not to be committed: the caller returns undo_fail_blocked() or shows the plan
 //   _ACCEPTED          the mover will do it, as plan->move
 //   _NOT_FOUND         no such tenant; or the change log has no change of the tenant by that request
@@ -108,9 +110,9 @@ struct undo_task {
 	struct str tenant; // the one, or one of the two, whose resources it takes back
 	struct uuid request;
 };
-// Carries out an undo that was queued for the mover. *count: how many resources it takes back. *roll_back: it was refused after it
-// had changed something, so the caller has to roll the transaction back. Returns OUTCOME_SEE_OTHER: done; _BLOCKED, _NOT_FOUND: refused; or that of a failed
-// statement.
+// Carries out an undo that was queued for the mover. *count: how many resources it takes back. *roll_back: it was refused after
+// it had changed something, so the caller has to roll the transaction back. Returns OUTCOME_SEE_OTHER: done; _BLOCKED,
+// _NOT_FOUND: refused; or that of a failed statement.
 enum outcome undo_carry_out(struct registry *registry, const struct undo_task *task, uint64_t *count, bool *roll_back);
 
 #endif

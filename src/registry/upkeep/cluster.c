@@ -94,7 +94,8 @@ static bool ignores_quorum(const struct db_rows *variables)
 	       is_on(variables, "wsrep_provider_pc_ignore_quorum") || is_on(variables, "wsrep_provider_pc_ignore_sb");
 }
 
-// What must hold for a node of Galera, so that one writer is exact and numbers of changes rise. variables: rows of SHOW VARIABLES.
+// What must hold for a node of Galera, so that one writer is exact and numbers of changes rise. variables: rows of SHOW
+// VARIABLES.
 static struct str complaint(const struct db_rows *variables)
 {
 	if (ignores_quorum(variables))
@@ -520,8 +521,8 @@ enum cluster_outcome cluster_fence(struct cluster *cluster, size_t via, struct s
 
 // ---- deciding
 
-// Can that node be made the writer? Not one whose row of the writer is not the newest: it may have been frozen, and not know yet that it was
-// dropped.
+// Can that node be made the writer? Not one whose row of the writer is not the newest: it may have been frozen, and not know yet
+// that it was dropped.
 static bool can_be_writer(const struct cluster_node *node, uint64_t epoch)
 {
 	return cluster_is_usable(node) && node->galera && node->writer.epoch == epoch;

@@ -63,8 +63,8 @@ struct cluster_node {
 	struct str settings; // what is wrong with the node's settings, a text for operators; "": nothing
 	struct str error;    // why it does not answer
 	bool connected;      // the last time that it was asked, it answered
-	// Since it did not answer in time, or ended its connection, it is not asked before this clock_tick_us(), unless a node has come to the
-	// cluster since then, which may be this one.
+	// Since it did not answer in time, or ended its connection, it is not asked before this clock_tick_us(), unless a node
+	// has come to the cluster since then, which may be this one.
 	int64_t ask_again_us;
 	uint64_t silent_since; // cluster->arrivals then
 };
@@ -85,9 +85,9 @@ struct cluster *cluster_open(const struct db_settings *settings, enum db_account
 void cluster_close(struct cluster **cluster);
 // Asks all nodes how they are. One that hangs takes seconds, and is not asked again at once.
 void cluster_look(struct cluster *cluster);
-// The same for a caller that looks repeatedly, and may have to switch. It does not ask the node that was the writer at the last look if all
-// members of the others' component have answered: that node is no member then, and one that is stopping may keep callers waiting. Without
-// Galera there are no members: it asks all.
+// The same for a caller that looks repeatedly, and may have to switch. It does not ask the node that was the writer at the last
+// look if all members of the others' component have answered: that node is no member then, and one that is stopping may keep
+// callers waiting. Without Galera there are no members: it asks all.
 void cluster_glance(struct cluster *cluster);
 // May workers write to that node, as far as it says itself?
 bool cluster_is_usable(const struct cluster_node *node);
@@ -105,9 +105,9 @@ enum cluster_outcome {
 	CLUSTER_OVERTAKEN, // somebody else has switched meanwhile
 	CLUSTER_FAILED,    // *why says why; the state may be any
 };
-// Makes the node of that name the writer, by statements to nodes[via], which must be usable. First nobody is the writer, for longer than any
-// read of the earlier writer may last. The caller has checked that the node is usable. It fails after some 20 seconds if the server does not
-// answer.
+// Makes the node of that name the writer, by statements to nodes[via], which must be usable. First nobody is the writer, for
+// longer than any read of the earlier writer may last. The caller has checked that the node is usable. It fails after some 20
+// seconds if the server does not answer.
 enum cluster_outcome cluster_switch(struct cluster *cluster, size_t via, struct str node, struct str reason, struct str *why);
 // Stops all writes, until somebody calls cluster_switch().
 enum cluster_outcome cluster_fence(struct cluster *cluster, size_t via, struct str reason, struct str *why);
@@ -124,8 +124,9 @@ struct cluster_change {
 enum cluster_outcome cluster_resign(struct cluster *cluster, struct db *db, const struct cluster_change *change, bool held, struct str *why);
 enum cluster_outcome cluster_promote(struct cluster *cluster, struct db *db, const struct cluster_change *change, uint64_t raised,
 	struct str *why);
-// Takes the lock of the schema on the server of db, for as long as that connection lasts. Who changes tables or empties the registry holds it on
-// the writer: these statements have no fence. CLUSTER_OVERTAKEN: somebody holds it; CLUSTER_FAILED: the server does not say; *why in either case.
+// Takes the lock of the schema on the server of db, for as long as that connection lasts. Who changes tables or empties the
+// registry holds it on the writer: these statements have no fence. CLUSTER_OVERTAKEN: somebody holds it; CLUSTER_FAILED: the
+// server does not say; *why in either case.
 enum cluster_outcome cluster_lock_schema(struct cluster *cluster, struct db *db, struct str *why);
 // A connection to that node which waits for answers for some 20 seconds. settings: room for its settings, which must outlive it.
 struct db *cluster_open_patient(const struct cluster *cluster, struct db_settings *settings, size_t node);
@@ -139,8 +140,8 @@ struct cluster_memory {
 	int64_t looked_us;                   // of the last look
 	int64_t switched_us;                 // of the last switch that was seen
 };
-// Does another node of Galera have to be the writer? now_us: clock_tick_us(). True: cluster_switch(via, name of target) for that reason. Never
-// without a primary component.
+// Does another node of Galera have to be the writer? now_us: clock_tick_us(). True: cluster_switch(via, name of target) for that
+// reason. Never without a primary component.
 bool cluster_must_switch(const struct cluster *cluster, struct cluster_memory *memory, int64_t now_us, size_t *via, size_t *target,
 	struct str *reason);
 

@@ -218,8 +218,8 @@ static enum outcome counts(struct examination *examination, const struct check *
 #define MENDS_ROWS(what) .examine = by_row, .finding = SQL_DOCTOR_FINDING_##what, .column = SQL_DOCTOR_WRONG_ROW_##what
 #define WALKS(function) .examine = by_walk, .walk = (function)
 
-// Checks of the same table that stand together are made slice by slice, in this order, so that the table is read once. A position that is
-// stored names checks by their numbers here, and counts them.
+// Checks of the same table that stand together are made slice by slice, in this order, so that the table is read once. A position
+// that is stored names checks by their numbers here, and counts them.
 static const struct check checks[] = {
 	// First: what such programs wrote is mended by others below.
 	{ "no program begins to serve that is too old for the schema", OF_ALL, MENDS(EARLY_PROGRAMS) },

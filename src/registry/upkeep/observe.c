@@ -29,8 +29,9 @@ static enum outcome count_moves(struct registry *registry, struct observation *s
 	return OUTCOME_OK;
 }
 
-// Moves the horizon as far as it goes, and publishes it: what is above it then is held up by a transaction in flight. Where nobody
-// watches, nothing else moves it, and no page of a list that workers have cached can be trusted above it (cache/page_cache.h).
+// Moves the horizon as far as it goes, and publishes it: what is above it then is held up by a transaction in flight. Where
+// nobody watches, nothing else moves it, and no page of a list that workers have cached can be trusted above it
+// (cache/page_cache.h).
 static enum outcome find_horizon(struct registry *registry, struct observation *seen)
 {
 	uint64_t newest, before;

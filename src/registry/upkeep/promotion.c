@@ -104,7 +104,8 @@ bool promotion_address(const struct cluster *cluster, size_t target, struct str 
 // ---- who is who
 
 struct roles {
-	// The primary by the newest row of the writer, if it answers; where the row names none, the only server that takes changes. n: neither
+	// The primary by the newest row of the writer, if it answers; where the row names none, the only server that takes
+	// changes. n: neither
 	size_t old;
 	size_t missing; // how many servers do not answer
 	bool gone;      // the row names a primary that does not answer, or a server that may have been it does not
@@ -308,8 +309,9 @@ static bool await_position(struct run *run, size_t at, struct str position)
 		fail(run, at, "it has not applied %.*s within %d s: it lags behind too far, or is no replica", STR_ARG(position), CATCH_UP_S);
 }
 
-// The old primary goes on serving while the target applies all changes up to then. Then the old primary stops taking changes, and the
-// target applies the rest. Nobody changes tables meanwhile: read_only does not stop the admin user, so that would be done on the old primary alone.
+// The old primary goes on serving while the target applies all changes up to then. Then the old primary stops taking changes, and
+// the target applies the rest. Nobody changes tables meanwhile: read_only does not stop the admin user, so that would be done on
+// the old primary alone.
 static bool hand_over(struct run *run)
 {
 	size_t at = run->roles.old;
@@ -504,7 +506,8 @@ static bool appoint(struct run *run)
 	uint64_t newest = cluster_writer(cluster)->epoch;
 	struct db_rows rows;
 
-	// If the writer was stopped before this run, by `cluster fence` or by a run that failed, no clock of this host tells since when.
+	// If the writer was stopped before this run, by `cluster fence` or by a run that failed, no clock of this host tells
+	// since when.
 	int64_t waited_us = clock_tick_us() - (run->vacant_us != 0 ? run->vacant_us : run->began_us);
 	if (newest > 0 && waited_us < DB_VACANCY_MS * INT64_C(1000))
 		clock_sleep_us(DB_VACANCY_MS * INT64_C(1000) - waited_us);

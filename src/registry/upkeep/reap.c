@@ -154,7 +154,8 @@ static enum outcome reap_tokens(struct reaping *reaping)
 	return outcome;
 }
 
-// Deletes rows that nothing refers to any more: progress of moves, hidden traits and hidden classes. The counts don't include them.
+// Deletes rows that nothing refers to any more: progress of moves, hidden traits and hidden classes. The counts don't include
+// them.
 static enum outcome drop_leftovers(struct registry *registry)
 {
 	enum db_result result = sql_reap_move_progress_run(registry->db, registry->pool, NULL);

@@ -26,17 +26,18 @@ enum reap_mode {
 	REAP_PURGE,
 };
 
-// Purges, or counts; call registry_begin() first. It runs transactions of its own, each of bounded size. If one
-// fails, counts has what was purged before. stop: set by a signal handler: the run ends behind the transaction that it is at; NULL: it
-// is never stopped. What a run leaves, also one that was killed, the next one finds. OUTCOME_OK, _UNAVAILABLE, _INTERNAL.
-// The time of a purge that came to its end is recorded in the database.
-// The run decides by reap_now(), to which it sets registry->now_us: a purge can't be undone, so one wrong clock must not cause it.
+// Purges, or counts; call registry_begin() first. It runs transactions of its own, each of bounded size. If one fails, counts has
+// what was purged before. stop: set by a signal handler: the run ends behind the transaction that it is at; NULL: it is never
+// stopped. What a run leaves, also one that was killed, the next one finds. OUTCOME_OK, _UNAVAILABLE, _INTERNAL. The time of a
+// purge that came to its end is recorded in the database.
+// The run decides by reap_now(), to which it sets registry->now_us: a purge can't be undone, so one wrong clock must not cause
+// it.
 enum outcome reap(struct registry *registry, enum reap_mode mode, const volatile sig_atomic_t *stop, struct reap_counts *counts);
 // The time by which a purge decides, in microseconds since 1970 (UTC): this host's, or the database's if that is earlier. Call
 // registry_begin() first, and not within a transaction. OUTCOME_OK, _UNAVAILABLE, _INTERNAL.
 enum outcome reap_now(struct registry *registry, int64_t *now_us);
-// When the last purge came to its end by reap_now(), on whichever host: *at_us in microseconds since 1970 (UTC); 0: there was none. Call
-// registry_begin() first, and not within a transaction. OUTCOME_OK, _UNAVAILABLE, _INTERNAL.
+// When the last purge came to its end by reap_now(), on whichever host: *at_us in microseconds since 1970 (UTC); 0: there was
+// none. Call registry_begin() first, and not within a transaction. OUTCOME_OK, _UNAVAILABLE, _INTERNAL.
 enum outcome reap_last(struct registry *registry, int64_t *at_us);
 
 #endif

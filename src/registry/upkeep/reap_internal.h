@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For the files of reap: reap.c, which says in what order, reap_owned.c (tenants and their resources) and reap_log.c (what is kept of
-// the past).
+// For the files of reap: reap.c, which says in what order, reap_owned.c (tenants and their resources) and reap_log.c (what is
+// kept of the past).
 #ifndef TENURE_REGISTRY_UPKEEP_REAP_INTERNAL_H
 #define TENURE_REGISTRY_UPKEEP_REAP_INTERNAL_H
 

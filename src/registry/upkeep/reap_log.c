@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Purges what is kept of the past: moves, messages of webhooks, the change log, what updates replaced, and usage. Each is deleted from its
-// beginning.
+// Purges what is kept of the past: moves, messages of webhooks, the change log, what updates replaced, and usage. Each is deleted
+// from its beginning.
 #include "base/base.h"
 
 #include "registry/upkeep/reap_internal.h"
@@ -212,8 +212,8 @@ static enum outcome read_kept(struct registry *registry, int64_t *since_us, int6
 	return OUTCOME_OK;
 }
 
-// Deletes what periods that are no longer listed say of tenants, but for the newest of each tenant and type: it is the balance with which
-// the first period begins that is kept.
+// Deletes what periods that are no longer listed say of tenants, but for the newest of each tenant and type: it is the balance
+// with which the first period begins that is kept.
 static enum outcome reap_periods(struct reaping *reaping, int64_t until_us)
 {
 	struct registry *registry = reaping->registry;

@@ -71,8 +71,8 @@ struct purge {
 	uint64_t *forwards; // counts the forwards among what belonged to them
 };
 
-// Forwards to namespaces that were merged lead to where their content is then, as those of the content do. Each round goes one merge
-// further where a namespace of the page was merged into another one of the page.
+// Forwards to namespaces that were merged lead to where their content is then, as those of the content do. Each round goes one
+// merge further where a namespace of the page was merged into another one of the page.
 static enum outcome lead_on(struct registry *registry, struct str ids)
 {
 	const struct sql_reap_lead_forwards forwards = { .ids = ids };

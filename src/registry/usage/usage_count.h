@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counts usage: turns the change log into periods that are closed, one after the other, and then never change.
 //
-// Each change of a resource says how many bytes counted before and after it, and for whom (log/change.h). A change at the time t adds to
-// its period, which ends at E: the resources and bytes that it made more or fewer, and the same times E - t. Both are sums, so changes
-// may be added in any order and in slices of any size. When a period is closed, the balance at the end of the period before is added: once
-// to the resources and bytes, and times the period's length to their integrals.
+// Each change of a resource says how many bytes counted before and after it, and for whom (log/change.h). A change at the time t
+// adds to its period, which ends at E: the resources and bytes that it made more or fewer, and the same times E - t. Both are
+// sums, so changes may be added in any order and in slices of any size. When a period is closed, the balance at the end of the
+// period before is added: once to the resources and bytes, and times the period's length to their integrals.
 //
 // A change belongs to the period in which its time lies. If that period is closed already, the change counts from the beginning
 // of the first open period. A period that ends at E is closed once all changes have been counted that were committed before the

@@ -8,8 +8,8 @@
 #include "registry/type/type.h"
 #include "sql/usage.h"
 
-// How many pairs of a tenant and a type are read by one statement, and looked at for one page, whether or not they had anything in that
-// time: each costs a round trip, and purged tenants keep theirs for years.
+// How many pairs of a tenant and a type are read by one statement, and looked at for one page, whether or not they had anything
+// in that time: each costs a round trip, and purged tenants keep theirs for years.
 enum { PAIRS_AT_ONCE = 50, PAIRS_OF_PAGE = 2000 };
 
 // ---- one tenant and type

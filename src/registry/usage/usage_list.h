@@ -12,8 +12,8 @@ enum { USAGE_STEPS_MAX = 10000 };
 // What one row of an answer is about: a single period, or all periods that begin in the same hour, day or month (UTC).
 enum usage_step { USAGE_STEP_PERIOD, USAGE_STEP_HOUR, USAGE_STEP_DAY, USAGE_STEP_MONTH };
 
-// Where a page ended: after the row of this tenant and type, and of the step that ends at until_us; 0: after all rows of that tenant and
-// type. Zeroed: the beginning.
+// Where a page ended: after the row of this tenant and type, and of the step that ends at until_us; 0: after all rows of that
+// tenant and type. Zeroed: the beginning.
 struct usage_place {
 	uint64_t tenant_id, type_id;
 	int64_t until_us;
@@ -35,7 +35,8 @@ struct usage_row {
 	struct str type; // as in addresses: "configmaps", "widgets.example.com"
 	int64_t since_us, until_us;
 	int64_t resources, bytes; // at the end of the step
-	// How long resources counted, and their bytes: an exact number of seconds with six decimals. Divided by the step's length, the average.
+	// How long resources counted, and their bytes: an exact number of seconds with six decimals. Divided by the step's
+	// length, the average.
 	char resource_seconds[USAGE_SECONDS], byte_seconds[USAGE_SECONDS];
 };
 
@@ -48,8 +49,9 @@ struct usage_page {
 };
 
 // Reads a page of rows, allocated from the request's pool, in the order of tenants (by creation), types and times. There is no
-// row for a step in which a tenant had nothing of the type. A page looks at a bounded number of tenants and types, so it may have few rows,
-// or none, though there are more. OUTCOME_OK; OUTCOME_BAD_PARAMETER: there are more than USAGE_STEPS_MAX steps; _UNAVAILABLE; _INTERNAL.
+// row for a step in which a tenant had nothing of the type. A page looks at a bounded number of tenants and types, so it may have
+// few rows, or none, though there are more. OUTCOME_OK; OUTCOME_BAD_PARAMETER: there are more than USAGE_STEPS_MAX steps;
+// _UNAVAILABLE; _INTERNAL.
 enum outcome usage_list(struct registry *registry, const struct usage_query *query, struct usage_page *page);
 
 #endif

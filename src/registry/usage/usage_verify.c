@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run goes through slices of tenants. For each slice it goes through the closed periods, and for each period through the changes that were
-// counted between the closing of the period before and its own. What these changes add to the period is compared with its stored rows.
+// A run goes through slices of tenants. For each slice it goes through the closed periods, and for each period through the
+// changes that were counted between the closing of the period before and its own. What these changes add to the period is
+// compared with its stored rows.
 #include "base/base.h"
 
 #include "registry/usage/usage_verify_internal.h"

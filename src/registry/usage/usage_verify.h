@@ -26,8 +26,8 @@ struct usage_difference {
 	struct str tenant; // its name; of a purged tenant, the last. STR_NONE: the difference is in the period itself, not in a tenant's row
 	struct str type;   // as in addresses: "configmaps"
 	int64_t since_us, until_us; // the period, in microseconds since 1970 (UTC)
-	// "resources", "bytes", "resource_seconds", "byte_seconds", "from" (the period's beginning) or "period" (the stored row belongs to no
-	// closed period)
+	// "resources", "bytes", "resource_seconds", "byte_seconds", "from" (the period's beginning) or "period" (the stored row
+	// belongs to no closed period)
 	const char *what;
 	char stored[USAGE_SECONDS], counted[USAGE_SECONDS]; // the figures as text
 };

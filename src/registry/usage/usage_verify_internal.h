@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For the two files that count usage again: usage_verify.c, which goes through tenants and periods and compares, and usage_recount.c, which
-// goes through the changes of a period.
+// For the two files that count usage again: usage_verify.c, which goes through tenants and periods and compares, and
+// usage_recount.c, which goes through the changes of a period.
 #ifndef TENURE_REGISTRY_USAGE_USAGE_VERIFY_INTERNAL_H
 #define TENURE_REGISTRY_USAGE_USAGE_VERIFY_INTERNAL_H
 

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the process that sends to webhooks asks of the database (server/webhook/deliverer.h), and what it writes there.
 //
-// A webhook is a cursor over the change log: position is the id of the change up to which nothing is left to be sent. A message is a range
-// of the log behind it. It is written down before it is sent for the first time, and has one id however often it is sent.
+// A webhook is a cursor over the change log: position is the id of the change up to which nothing is left to be sent. A message
+// is a range of the log behind it. It is written down before it is sent for the first time, and has one id however often it is
+// sent.
 //
 //          position                begun_upto                     horizon
 //     ────────┼───────────────────────┼──────────────────────────────┼────────> ids of changes
 //       sent, │   message: sent,      │  not looked at yet           │ may still change
 //     or dead │   or tried again      │                              │
 //
-// One process of all hosts sends. It holds the lease, whose claim is a name that no other process has, and each function below that
-// writes checks this name in the same statement. So a process that was taken for dead by mistake writes nothing any more. No clocks of
-// different hosts are compared: a process takes the lease only after it saw the beat stand still for a time, by its own clock.
+// One process of all hosts sends. It holds the lease, whose claim is a name that no other process has, and each function below
+// that writes checks this name in the same statement. So a process that was taken for dead by mistake writes nothing any more. No
+// clocks of different hosts are compared: a process takes the lease only after it saw the beat stand still for a time, by its own
+// clock.
 //
-// All functions run outside of transactions, after registry_begin(), and return OUTCOME_OK, _UNAVAILABLE or _INTERNAL unless said otherwise.
+// All functions run outside of transactions, after registry_begin(), and return OUTCOME_OK, _UNAVAILABLE or _INTERNAL unless said
+// otherwise.
 // *written: false if the process has lost the lease, or the webhook is not as the caller knows it; then nothing was written.
 #ifndef TENURE_REGISTRY_WEBHOOK_DELIVERY_H
 #define TENURE_REGISTRY_WEBHOOK_DELIVERY_H
@@ -76,7 +79,8 @@ struct webhook_target {
 };
 // Reads where the webhook with this id sends, and what it signs with. OUTCOME_NOT_FOUND: there is none, or its tenant is deleted.
 enum outcome webhook_target(struct registry *registry, uint64_t id, struct webhook_target *target);
-// Reads the changes of the range in the order of their ids, into the pool: those of that tenant and of what left it, or all if tenant_id is 0.
+// Reads the changes of the range in the order of their ids, into the pool: those of that tenant and of what left it, or all if
+// tenant_id is 0.
 enum outcome webhook_changes(struct registry *registry, uint64_t tenant_id, struct change_range range, struct change **changes, size_t *n);
 // Does a webhook with these filters ask for that change?
 bool webhook_asks_for(const struct doc *filters, const struct change *change);
@@ -102,8 +106,8 @@ struct webhook_result {
 // Writes down that the message was received, or that an attempt failed and another is due.
 enum outcome webhook_sent(struct registry *registry, const struct uuid *claim, uint64_t id, const struct uuid *message,
 	const struct webhook_result *result, bool *written);
-// Writes down that the last attempt failed: the message is kept as one that was given up and may be revived, and the webhook moves on to its
-// end.
+// Writes down that the last attempt failed: the message is kept as one that was given up and may be revived, and the webhook
+// moves on to its end.
 enum outcome webhook_give_up(struct registry *registry, const struct uuid *claim, uint64_t id, const struct uuid *message,
 	const struct webhook_result *result, bool *written);
 // Writes down an attempt to send a letter, of which only id and attempts count. gives_up: if it failed, there is no other.

@@ -42,8 +42,8 @@ static enum outcome read_lease(struct registry *registry, struct webhook_health 
 	return OUTCOME_OK;
 }
 
-// Finds the oldest change that webhooks of that kind wait for. Those that are behind come in the order of their positions, and no change
-// behind a position is older than that, so it ends when the next position is above the oldest change so far.
+// Finds the oldest change that webhooks of that kind wait for. Those that are behind come in the order of their positions, and no
+// change behind a position is older than that, so it ends when the next position is above the oldest change so far.
 static enum outcome find_oldest(struct registry *registry, enum sql_webhook_kind kind, uint64_t horizon, int64_t *oldest_us)
 {
 	const struct sql_webhook_behind in = { .horizon = horizon, .limit = LOOKED_AT };

@@ -8,7 +8,8 @@
 // Webhooks of deleted tenants send nothing, and are not counted.
 struct webhook_health {
 	uint64_t active, failing, paused, disabled; // webhooks, by the state that their owners see
-	// Messages that were given up, and pings and revived messages that are to be sent. Each is counted up to WEBHOOK_MESSAGES_COUNTED.
+	// Messages that were given up, and pings and revived messages that are to be sent. Each is counted up to
+	// WEBHOOK_MESSAGES_COUNTED.
 	uint64_t dead, queued;
 	struct uuid claim; // of the process that sends (delivery.h); zero: none does
 	uint64_t beat;     // grows while that process lives
@@ -18,10 +19,10 @@ struct webhook_health {
 };
 enum { WEBHOOK_MESSAGES_COUNTED = 10000 };
 
-// Reads the whole struct, with some statements for each webhook that is behind, up to a bound. horizon: of the change log; changes above it may
-// not be sent yet and do not count. A change of the last half minute may count although its webhook's filters do not let it pass, since the
-// process that sends stores only that often how far it is. Call registry_begin() first, outside of a transaction. OUTCOME_OK, _UNAVAILABLE,
-// _INTERNAL.
+// Reads the whole struct, with some statements for each webhook that is behind, up to a bound. horizon: of the change log;
+// changes above it may not be sent yet and do not count. A change of the last half minute may count although its webhook's
+// filters do not let it pass, since the process that sends stores only that often how far it is. Call registry_begin() first,
+// outside of a transaction. OUTCOME_OK, _UNAVAILABLE, _INTERNAL.
 enum outcome webhook_health(struct registry *registry, uint64_t horizon, struct webhook_health *health);
 
 #endif

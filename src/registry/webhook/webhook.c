@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Webhooks as their owners manage them. Each write locks the owner's row first, as every writer does, and the row of the lease before
-// those of webhooks, as the process that sends does (delivery.c).
+// Webhooks as their owners manage them. Each write locks the owner's row first, as every writer does, and the row of the lease
+// before those of webhooks, as the process that sends does (delivery.c).
 #include "base/base.h"
 
 #include "base/ascii.h"
@@ -65,7 +65,8 @@ static bool split_port(struct str authority, struct str *host)
 	return colon >= authority.n || (str_to_u64(str_part(authority, colon + 1, authority.n), &port) && port > 0 && port <= 65535);
 }
 
-// Checks the text of a URL. The addresses that its host has are checked each time a message is sent. OUTCOME_OK; _BAD_DOCUMENT with the reason.
+// Checks the text of a URL. The addresses that its host has are checked each time a message is sent. OUTCOME_OK; _BAD_DOCUMENT
+// with the reason.
 static enum outcome check_url(struct registry *registry, struct str url)
 {
 	bool http = strcmp(webhook_settings(registry->config)->allow_http, "yes") == 0;
@@ -339,8 +340,8 @@ static enum outcome create(struct registry *registry, uint64_t owner, const stru
 	return outcome == OUTCOME_OK ? insert(registry, owner, content, webhook, secret) : outcome;
 }
 
-// Does not tell the process that sends, since a paused webhook sends nothing, and webhook_put(), which ends the pause, tells it. So a long
-// transaction does not lock the row of the lease.
+// Does not tell the process that sends, since a paused webhook sends nothing, and webhook_put(), which ends the pause, tells it.
+// So a long transaction does not lock the row of the lease.
 enum outcome webhook_bring(struct registry *registry, uint64_t tenant_id, struct str name, const struct webhook_content *content)
 {
 	const struct webhook_content paused = { .url = content->url, .description = content->description, .filters = content->filters, .paused = true };

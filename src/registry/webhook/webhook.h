@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Webhooks as their owners manage them: a tenant's, which are told of changes of that tenant and what is in it, or those of operators,
-// which are told of all changes.
+// Webhooks as their owners manage them: a tenant's, which are told of changes of that tenant and what is in it, or those of
+// operators, which are told of all changes.
 //
 // Each function that changes something runs in a transaction that writes. Besides the outcomes that are named with it, it returns
-// OUTCOME_NOT_FOUND if there is no such tenant or webhook, _GONE if the tenant is deleted, _STALE and _PRECONDITION_REQUIRED by the guard, and
-// that of a failed statement. The change log has a change of a webhook as a change of its owner, the tenant, in the field "/webhooks/NAME";
-// that of an operators' webhook as a change of the tenant "system". The tenant's etag and revision stay: its document does not have them.
+// OUTCOME_NOT_FOUND if there is no such tenant or webhook, _GONE if the tenant is deleted, _STALE and _PRECONDITION_REQUIRED by
+// the guard, and that of a failed statement. The change log has a change of a webhook as a change of its owner, the tenant, in
+// the field "/webhooks/NAME"; that of an operators' webhook as a change of the tenant "system". The tenant's etag and revision
+// stay: its document does not have them.
 #ifndef TENURE_REGISTRY_WEBHOOK_WEBHOOK_H
 #define TENURE_REGISTRY_WEBHOOK_WEBHOOK_H
 
@@ -62,7 +63,8 @@ bool webhook_name_is_valid(struct str name);
 // Checks filters, an object as in struct webhook_content. OUTCOME_OK; _BAD_DOCUMENT with the reason.
 enum outcome webhook_check_filters(struct registry *registry, const struct doc *filters);
 
-// Reads the webhook. May run in any transaction, or none. OUTCOME_OK, _NOT_FOUND, _GONE (the tenant is deleted), or that of a failed statement.
+// Reads the webhook. May run in any transaction, or none. OUTCOME_OK, _NOT_FOUND, _GONE (the tenant is deleted), or that of a
+// failed statement.
 enum outcome webhook_get(struct registry *registry, struct webhook_key key, struct webhook *webhook);
 
 struct webhook_page {
@@ -70,27 +72,29 @@ struct webhook_page {
 	size_t n;
 	bool more; // there are more webhooks after the last one here
 };
-// Reads the webhooks of one owner (tenant: as in struct webhook_key) in the order of their names: those after marker (p NULL: from the first),
-// at most limit, > 0. May run in any transaction, or none. OUTCOME_OK, _NOT_FOUND (no such tenant), _GONE (the tenant is deleted), or that of
-// a failed statement.
+// Reads the webhooks of one owner (tenant: as in struct webhook_key) in the order of their names: those after marker (p NULL:
+// from the first), at most limit, > 0. May run in any transaction, or none. OUTCOME_OK, _NOT_FOUND (no such tenant), _GONE (the
+// tenant is deleted), or that of a failed statement.
 enum outcome webhook_list(struct registry *registry, struct str tenant, struct str marker, uint64_t limit, struct webhook_page *page);
 
-// Creates the webhook, or replaces the content of the one that is there. If the content changes, or the webhook was disabled, it is enabled, and
-// a message whose attempts failed is due at once. The caller has checked the name and the filters. *webhook: as it is then. Returns
+// Creates the webhook, or replaces the content of the one that is there. If the content changes, or the webhook was disabled, it
+// is enabled, and a message whose attempts failed is due at once. The caller has checked the name and the filters. *webhook: as
+// it is then. Returns
 //   OUTCOME_CREATED  with its secret, which cannot be read later
 //   _OK              replaced, or nothing changed; secret is left as it is
 //   _CONFLICT        the tenant has as many webhooks as the setting per_tenant allows
 //   _BAD_DOCUMENT    the URL
 enum outcome webhook_put(struct registry *registry, struct webhook_key key, const struct webhook_content *content, struct guard guard,
 	struct webhook *webhook, uint8_t secret[WEBHOOK_SECRET]);
-// Creates a webhook of a tenant that the same transaction has created from an export. The webhook is paused, whatever content says, has a secret
-// that nobody was told, and does not send the changes that the transaction has written so far. The caller has checked the name and the filters.
-// OUTCOME_CREATED; _CONFLICT: the tenant has as many webhooks as the setting per_tenant allows; _BAD_DOCUMENT: the URL.
+// Creates a webhook of a tenant that the same transaction has created from an export. The webhook is paused, whatever content
+// says, has a secret that nobody was told, and does not send the changes that the transaction has written so far. The caller has
+// checked the name and the filters. OUTCOME_CREATED; _CONFLICT: the tenant has as many webhooks as the setting per_tenant allows;
+// _BAD_DOCUMENT: the URL.
 enum outcome webhook_bring(struct registry *registry, uint64_t tenant_id, struct str name, const struct webhook_content *content);
 // Deletes the webhook and all its messages. OUTCOME_NO_CONTENT.
 enum outcome webhook_delete(struct registry *registry, struct webhook_key key, struct guard guard);
-// Gives the webhook a new secret. The old one goes on to sign beside it for the time of the setting secret_overlap. It replaces nothing
-// that a client wrote, so it needs no precondition, but heeds one. OUTCOME_OK.
+// Gives the webhook a new secret. The old one goes on to sign beside it for the time of the setting secret_overlap. It replaces
+// nothing that a client wrote, so it needs no precondition, but heeds one. OUTCOME_OK.
 enum outcome webhook_rotate(struct registry *registry, struct webhook_key key, struct guard guard, struct webhook *webhook,
 	uint8_t secret[WEBHOOK_SECRET]);
 
@@ -114,15 +118,16 @@ struct webhook_message_page {
 	size_t n;
 	bool more; // there are more messages, with lower ids than the last one here
 };
-// Reads the message that is being sent, if there is one, then pings, and messages that were given up or revived, the newest first: those with ids
-// below marker, at most limit, > 0. marker 0: from the first. May run in any transaction, or none.
+// Reads the message that is being sent, if there is one, then pings, and messages that were given up or revived, the newest
+// first: those with ids below marker, at most limit, > 0. marker 0: from the first. May run in any transaction, or none.
 // OUTCOME_OK, _NOT_FOUND, _GONE (the tenant is deleted), or that of a failed statement.
 enum outcome webhook_messages(struct registry *registry, struct webhook_key key, uint64_t marker, uint64_t limit,
 	struct webhook_message_page *page);
-// Queues a ping, a message without changes that is tried once, in place of any ping before it. *uid: that of the message. OUTCOME_ACCEPTED.
+// Queues a ping, a message without changes that is tried once, in place of any ping before it. *uid: that of the message.
+// OUTCOME_ACCEPTED.
 enum outcome webhook_ping(struct registry *registry, struct webhook_key key, struct uuid *uid);
-// Queues again the message that was given up and has this uid, or all that were given up if uid is NULL. *n: how many. OUTCOME_ACCEPTED;
-// _NOT_FOUND also if no message with this uid was given up.
+// Queues again the message that was given up and has this uid, or all that were given up if uid is NULL. *n: how many.
+// OUTCOME_ACCEPTED; _NOT_FOUND also if no message with this uid was given up.
 enum outcome webhook_revive(struct registry *registry, struct webhook_key key, const struct uuid *uid, uint64_t *n);
 
 #endif

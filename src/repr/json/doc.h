@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Documents in memory: a tree of JSON values. A value is memory of the pool that was given when it was made, and is freed with it. So a
-// value that is given to an object or array must be of the same pool, or of one that lives longer: a copy (doc_copy) where it is not.
+// Documents in memory: a tree of JSON values. A value is memory of the pool that was given when it was made, and is freed with
+// it. So a value that is given to an object or array must be of the same pool, or of one that lives longer: a copy (doc_copy)
+// where it is not.
 #ifndef TENURE_REPR_JSON_DOC_H
 #define TENURE_REPR_JSON_DOC_H
 
@@ -31,8 +32,8 @@ bool doc_parse_json(struct pool *pool, struct str text, struct doc_limits limits
 enum doc_kind doc_kind(const struct doc *doc);
 bool doc_bool(const struct doc *doc);      // of a DOC_BOOL
 struct str doc_string(const struct doc *doc);  // of a DOC_STRING, and may hold NUL; of anything else ""
-// Returns an integer in *value. False, with 0 in *value: it is no number, out of range, or has a fraction or exponent ("1.0" and "1e3"
-// are no integers).
+// Returns an integer in *value. False, with 0 in *value: it is no number, out of range, or has a fraction or exponent ("1.0" and
+// "1e3" are no integers).
 bool doc_i64(const struct doc *doc, int64_t *value);
 bool doc_u64(const struct doc *doc, uint64_t *value);
 // The same for every number without a fraction, however it is written ("3.0", "1e3").
@@ -56,8 +57,8 @@ struct doc_iter {
 };
 struct doc_iter doc_iter(const struct doc *object);
 bool doc_next(struct doc_iter *it);
-// doc_get() for a loop over the members of a similar object: if the name is that of the member that *beside comes to next, as it is
-// where both objects have the same members in the same order, it costs a step of *beside, which is doc_iter(object) at first.
+// doc_get() for a loop over the members of a similar object: if the name is that of the member that *beside comes to next, as it
+// is where both objects have the same members in the same order, it costs a step of *beside, which is doc_iter(object) at first.
 bool doc_get_beside(struct doc_iter *beside, const struct doc *object, struct str name, const struct doc **value);
 // Are two values equal? Members may be in any order; numbers are equal if their texts are, strings byte for byte.
 bool doc_equal(const struct doc *a, const struct doc *b);
@@ -82,8 +83,8 @@ struct doc *doc_copy(struct pool *pool, const struct doc *doc);
 void doc_set(struct doc *object, struct str name, struct doc *value);
 void doc_remove(struct doc *object, struct str name);
 void doc_push(struct doc *array, struct doc *value);
-// Replaces each number in an object or array that has no fraction, and fits into 64 bits with a sign, by an integer: 3.0 and 3e0 by 3. In
-// place; no other tree may share containers of this one.
+// Replaces each number in an object or array that has no fraction, and fits into 64 bits with a sign, by an integer: 3.0 and 3e0
+// by 3. In place; no other tree may share containers of this one.
 void doc_make_integers(struct pool *pool, struct doc *doc);
 // Shorthands for doc_set() with a new value.
 void doc_set_str(struct pool *pool, struct doc *object, const char *name, struct str value);
@@ -94,9 +95,9 @@ void doc_set_u64(struct pool *pool, struct doc *object, const char *name, uint64
 // Compact JSON: no blanks, members in their order, '/' not escaped, numbers as they came.
 void doc_write_json(const struct doc *doc, struct buf *out);
 
-// Compact JSON in a form for comparing: members are sorted by name, and whole numbers below 2^53 are written as integers (1.0 as 1).
-// Values with equal texts are equal (doc_equal_by_value). Equal values have equal texts, unless they hold other numbers that are
-// written in different ways (0.5 and 0.50). So sorting the texts finds equal values in n log n steps.
+// Compact JSON in a form for comparing: members are sorted by name, and whole numbers below 2^53 are written as integers (1.0 as
+// 1). Values with equal texts are equal (doc_equal_by_value). Equal values have equal texts, unless they hold other numbers that
+// are written in different ways (0.5 and 0.50). So sorting the texts finds equal values in n log n steps.
 void doc_write_sorted(const struct doc *doc, struct buf *out);
 
 // At least as many bytes as doc_write_json() would write, in much fewer steps.
@@ -148,8 +149,8 @@ bool doc_json_patch_check(struct pool *pool, const struct doc *patch, struct str
 bool doc_json_patch(struct pool *pool, const struct doc *target, const struct doc *patch, struct doc_limits limits,
 	struct doc **result, struct str *error);
 
-// What an operation "move" or "copy" carries from one place to another. The places are pointers as unescaped tokens; 0 tokens: the whole
-// document.
+// What an operation "move" or "copy" carries from one place to another. The places are pointers as unescaped tokens; 0 tokens:
+// the whole document.
 struct doc_carried {
 	bool moves; // "move"
 	const struct doc *value; // what is at `from` when the operation is carried out

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shared by the files of repr/, and included by nobody else: how a tree stands in memory.
 //
-// Ownership: all memory of a tree is memory of pools, and nothing is freed before its pool is. A container grows in the pool that it was
-// made in. A value that is given to a container must live at least as long as the container does. Scalars and names of members never
-// change once they are made, so several trees may share them.
+// Ownership: all memory of a tree is memory of pools, and nothing is freed before its pool is. A container grows in the pool that
+// it was made in. A value that is given to a container must live at least as long as the container does. Scalars and names of
+// members never change once they are made, so several trees may share them.
 #ifndef TENURE_REPR_JSON_INTERNAL_H
 #define TENURE_REPR_JSON_INTERNAL_H
 
@@ -12,8 +12,8 @@
 // Parsing, writing and comparing recurse once per level, so no limit is taken beyond this one.
 enum { REPR_DEPTH_MAX = 1000 };
 
-// A member of an object. key holds the length of the name and bytes of it (json_member_key), so that few names have to be compared
-// byte by byte.
+// A member of an object. key holds the length of the name and bytes of it (json_member_key), so that few names have to be
+// compared byte by byte.
 struct doc_member {
 	uint64_t key;
 	const char *name; // ended by NUL; NULL: the member was removed
@@ -56,8 +56,8 @@ static inline struct doc *json_own(const struct doc *doc)
 
 // Makes a string of text, which is ended by NUL and lives as long as the pool; it is not copied.
 struct doc *json_string_of(struct pool *pool, struct str text);
-// Adds a member whose name is ended by NUL, holds no other NUL and lives as long as the object; it is not copied. Returns false, and adds
-// nothing, if the object has a member of that name.
+// Adds a member whose name is ended by NUL, holds no other NUL and lives as long as the object; it is not copied. Returns false,
+// and adds nothing, if the object has a member of that name.
 bool json_add_member(struct doc *object, struct str name, struct doc *value);
 // The member of that name; NULL: there is none.
 struct doc_member *json_find_member(const struct doc *object, struct str name);

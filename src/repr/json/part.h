@@ -10,7 +10,8 @@
 bool doc_parse_json_without(struct pool *pool, struct str text, struct doc_limits limits, const struct str *names, struct doc **doc,
 	struct str *error);
 
-// The offset behind the value that begins at text.p[at], at most text.n. Of a text that is not well-formed it is any one from at on.
+// The offset behind the value that begins at text.p[at], at most text.n. Of a text that is not well-formed it is any one from at
+// on.
 size_t json_skip_value(struct str text, size_t at);
 
 #endif

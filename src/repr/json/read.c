@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses strict JSON text into a tree. The text is copied into the tree's pool once: strings, names and numbers are parts of that copy, in
-// which each string's closing quote becomes a NUL. Only a string with escapes is written anew.
+// Parses strict JSON text into a tree. The text is copied into the tree's pool once: strings, names and numbers are parts of that
+// copy, in which each string's closing quote becomes a NUL. Only a string with escapes is written anew.
 #include "base/base.h"
 
 #include <stdarg.h>

@@ -95,8 +95,8 @@ size_t json_plain(struct str text, size_t from)
 	uint64_t word;
 
 	// Eight bytes at a time. Below, a byte's highest bit is set where it is less than a blank, a quote or a backslash; a bit
-	// above such a byte may be set, too. So the lowest one is right, which is that of the first byte where the lowest byte is the first;
-	// elsewhere the bytes of such a word are looked at one by one.
+	// above such a byte may be set, too. So the lowest one is right, which is that of the first byte where the lowest byte is
+	// the first; elsewhere the bytes of such a word are looked at one by one.
 	for (; text.n - at >= sizeof(word); at += sizeof(word)) {
 		memcpy(&word, text.p + at, sizeof(word));
 		uint64_t quote = word ^ each * '"', backslash = word ^ each * '\\';

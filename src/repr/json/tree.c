@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes, copies and changes trees of JSON values (internal.h says how they stand in memory).
 //
-// A container that is full moves to a place twice as large; the old one stays in the pool until that is freed. An object of few members is
-// searched from the first one on. A larger one has an index behind its members: a table with open addressing, twice as large as there is room
-// for members, that holds each member's place + 1. Clients choose the names, so they are hashed under a random key.
+// A container that is full moves to a place twice as large; the old one stays in the pool until that is freed. An object of few
+// members is searched from the first one on. A larger one has an index behind its members: a table with open addressing, twice as
+// large as there is room for members, that holds each member's place + 1. Clients choose the names, so they are hashed under a
+// random key.
 #include "base/base.h"
 
 #include <errno.h>
@@ -30,8 +31,8 @@ static void make_index_key(void)
 	}
 }
 
-// The key of all indexes of this process. It is made when the first large object is. libtenure has this file, too, and is not linked with
-// the library behind digest_random().
+// The key of all indexes of this process. It is made when the first large object is. libtenure has this file, too, and is not
+// linked with the library behind digest_random().
 static const uint64_t *key_of_indexes(void)
 {
 	static pthread_once_t made = PTHREAD_ONCE_INIT;

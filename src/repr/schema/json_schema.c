@@ -359,8 +359,8 @@ static void check_object(struct check *check, const struct step *step, const str
 
 // ---- the whole
 
-// If no choice fits, and a single one is for values of this type, the fault is what that choice finds wrong. Its paths begin at the choice
-// and at this value, as they do in Python.
+// If no choice fits, and a single one is for values of this type, the fault is what that choice finds wrong. Its paths begin at
+// the choice and at this value, as they do in Python.
 static void check_any_of(struct check *check, const struct step *step, const struct json_schema *schema,
 	const struct doc *doc)
 {

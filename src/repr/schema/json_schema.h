@@ -50,8 +50,8 @@ struct json_schema {
 	const struct json_schema *const *any_of;               // ends with NULL
 };
 
-// What does not fit. Of several faults the one nearest to the document's root is reported; of several there, one about the type of a value;
-// of these the first.
+// What does not fit. Of several faults the one nearest to the document's root is reported; of several there, one about the type
+// of a value; of these the first.
 struct json_fault {
 	struct str message;      // "'name' is a required property"
 	const char *keyword;     // "required"

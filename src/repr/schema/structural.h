@@ -25,8 +25,8 @@ const struct structural *structural_read(struct pool *pool, const struct doc *sc
 // read can validate objects, but only a structural one can prune and fill in defaults.
 //
 // STRUCTURAL_OLD_RULES: without the rules that Tenure has had only since 0.1.0, which a schema from before may break: the keys of a
-// map are required or have a default, are not nullable and not listed twice; items of sets and maps are not nullable; a default has no
-// apiVersion, kind or metadata that would be pruned.
+// map are required or have a default, are not nullable and not listed twice; items of sets and maps are not nullable; a default
+// has no apiVersion, kind or metadata that would be pruned.
 enum structural_rules { STRUCTURAL_ALL_RULES, STRUCTURAL_OLD_RULES };
 void structural_check(const struct structural *schema, const struct field_path *at, enum structural_rules rules,
 	struct field_faults *faults);

@@ -404,8 +404,8 @@ static void check_text_member(struct shape_check *check, const struct structural
 		fail_type(check, &member_at, member->type, "must be string");
 }
 
-// A schema may restrict the name in metadata and nothing else: metadata is the same for all types, and objects are validated with its name
-// alone (registry/type/definition_object.c).
+// A schema may restrict the name in metadata and nothing else: metadata is the same for all types, and objects are validated with
+// its name alone (registry/type/definition_object.c).
 static void check_metadata(struct shape_check *check, const struct structural *schema, enum level level,
 	const struct field_path *properties_at)
 {

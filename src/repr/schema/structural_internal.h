@@ -73,8 +73,8 @@ bool structural_is_meta_name(struct str name); // apiVersion, kind, metadata
 
 // ---- structural_fill.c
 
-// Like structural_prune(), for a value that is not a whole object: apiVersion, kind and metadata stay only if the schema has them, or
-// describes an embedded resource.
+// Like structural_prune(), for a value that is not a whole object: apiVersion, kind and metadata stay only if the schema has
+// them, or describes an embedded resource.
 size_t structural_prune_member(const struct structural *schema, struct doc *value);
 
 // ---- structural_format.c

@@ -48,8 +48,8 @@ bool repr_read(struct pool *pool, const struct repr_document *document, enum rep
 	struct doc_limits limits, struct doc **body, struct str *error);
 
 // Writes the tree in that format. Only members of the shape are written; members that the tree lacks are left out. XML begins
-// with an XML declaration. Characters that XML 1.0 cannot hold are written as U+FFFD in plain members, and in SHAPE_MAP and SHAPE_ANY
-// escaped as fn:json-to-xml says (escaped="true", \uXXXX), so that they come back.
+// with an XML declaration. Characters that XML 1.0 cannot hold are written as U+FFFD in plain members, and in SHAPE_MAP and
+// SHAPE_ANY escaped as fn:json-to-xml says (escaped="true", \uXXXX), so that they come back.
 void repr_write(const struct repr_document *document, enum repr_format format, const struct doc *body, struct buf *out);
 
 // "application/json" or "application/xml".

@@ -55,8 +55,8 @@ static bool read_scalar(struct xml_cursor *xml, enum shape_kind kind, const stru
 
 // ---- maps
 
-// Reads the key of a map's entry: the element's name, or the attribute of <entry key="…"> if the key cannot be a name. *escaped: is the text
-// of the element?
+// Reads the key of a map's entry: the element's name, or the attribute of <entry key="…"> if the key cannot be a name. *escaped:
+// is the text of the element?
 static bool read_key(struct xml_cursor *xml, const struct place *at, struct str *key, bool *escaped)
 {
 	struct str name, value;

@@ -18,7 +18,8 @@ bool xml_parse_number(struct xml_cursor *xml, struct str text, struct doc **valu
 bool xml_parse_bool(struct xml_cursor *xml, struct str text, struct doc **value);
 // An attribute that is true or false, such as escaped.
 bool xml_parse_flag(struct xml_cursor *xml, struct str text, bool *flag);
-// Text with JSON's escapes for what XML cannot hold, and for each backslash, as the attribute escaped="true" tells; and the reverse.
+// Text with JSON's escapes for what XML cannot hold, and for each backslash, as the attribute escaped="true" tells; and the
+// reverse.
 struct str xml_escaped(struct pool *pool, struct str s);
 bool xml_unescape(struct xml_cursor *xml, struct str text, struct str *result);
 // Writes value as one element, which declares the namespace, without blanks.

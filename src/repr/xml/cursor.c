@@ -53,8 +53,8 @@ static bool is_at_end(int code)
 	return code == XML_ERR_DOCUMENT_END || code == XML_ERR_DOCUMENT_EMPTY || code == XML_ERR_TAG_NOT_FINISHED;
 }
 
-// libxml2 refuses a text of more than 10,000,000 bytes, unless it is told to do without all of its limits. What it calls that error
-// differs from version to version.
+// libxml2 refuses a text of more than 10,000,000 bytes, unless it is told to do without all of its limits. What it calls that
+// error differs from version to version.
 static bool is_long_text(xml_parser_error error)
 {
 	return error->message != NULL &&

@@ -23,9 +23,9 @@ bool xml_open(struct xml_cursor *xml, struct pool *pool, struct str text, struct
 void xml_close(struct xml_cursor *xml);
 // Name of the element just entered, without prefix.
 struct str xml_name(const struct xml_cursor *xml);
-// Returns the next attribute of the element just entered, copied into pool. Declarations of namespaces (xmlns) and attributes of a
-// namespace (xml:lang, xsi:schemaLocation) are left out, since a document has none. All must be read before the element's content. False:
-// there are no more.
+// Returns the next attribute of the element just entered, copied into pool. Declarations of namespaces (xmlns) and attributes of
+// a namespace (xml:lang, xsi:schemaLocation) are left out, since a document has none. All must be read before the element's
+// content. False: there are no more.
 bool xml_attribute(struct xml_cursor *xml, struct str *name, struct str *value);
 // Enters the next child element. False at the end of the current element, which is then left, and on failure. Text between
 // elements is a failure.

@@ -201,8 +201,8 @@ static void say_who_works(struct host *host, pid_t holder)
 		log_info("another process does this host's background work; this one waits until it ends");
 }
 
-// Opens the socket of /metrics unless it is open and can be reached: its file may have been removed, or the path be another process's
-// when it was tried last.
+// Opens the socket of /metrics unless it is open and can be reached: its file may have been removed, or the path be another
+// process's when it was tried last.
 static void open_metrics(struct host *host)
 {
 	int64_t now_us = clock_tick_us();

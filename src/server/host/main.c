@@ -49,7 +49,8 @@ static int complain(char *error, int code)
 	return code;
 }
 
-// Becomes the user that the configuration names. Each reload reads the configuration as that user, so the start fails if it can't be read.
+// Becomes the user that the configuration names. Each reload reads the configuration as that user, so the start fails if it can't
+// be read.
 static bool become_user(const char *path, const struct config *config, char **error)
 {
 	if (!identity_changes(server_settings(config)->user))

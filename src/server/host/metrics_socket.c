@@ -179,8 +179,8 @@ static bool give(struct client *client)
 	return true;
 }
 
-// Reads what still comes, until the client closes: bytes that nobody has read at close(2) would reset the connection, and take from the
-// client what it has not read yet. False: the client is to be closed.
+// Reads what still comes, until the client closes: bytes that nobody has read at close(2) would reset the connection, and take
+// from the client what it has not read yet. False: the client is to be closed.
 static bool drain(struct client *client)
 {
 	ssize_t n = recv(client->fd, client->head, HEAD_ROOM, 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The unix socket on which the host service answers GET /metrics in plain HTTP/1.0 (base/metrics_text.h): for curl --unix-socket and
-// for collectors on the same machine. The socket's permissions say who may read.
+// The unix socket on which the host service answers GET /metrics in plain HTTP/1.0 (base/metrics_text.h): for curl --unix-socket
+// and for collectors on the same machine. The socket's permissions say who may read.
 //
 // A client is closed METRICS_SOCKET_S after it came; one that sends a longer request than a few KiB at once. When all
 // places are taken, the oldest client is closed. Nothing here blocks.

@@ -11,8 +11,8 @@
 struct config;
 struct shared; // base/shared.h: host is the memory that all processes of the host share; NULL: none
 
-// Main function of the host service's child: works until SIGTERM, SIGINT or SIGQUIT, which the caller has blocked. Returns the exit
-// code.
+// Main function of the host service's child: works until SIGTERM, SIGINT or SIGQUIT, which the caller has blocked. Returns the
+// exit code.
 int mover_process_main(const struct config *config, struct shared *host);
 
 // What a worker without a master knows of its mover; it has at most one at a time.
@@ -20,8 +20,8 @@ struct mover_kick {
 	pid_t pid;   // 0: no mover was started yet
 	bool wanted; // a mover was asked for while another ran, which perhaps looks for work no more
 };
-// Forks a mover, unless this worker's is running, or a host service does the work. The caller ignores SIGCHLD, so that no zombies stay. While kick->wanted is set, the
-// caller calls this again from time to time.
+// Forks a mover, unless this worker's is running, or a host service does the work. The caller ignores SIGCHLD, so that no zombies
+// stay. While kick->wanted is set, the caller calls this again from time to time.
 void mover_kick(struct mover_kick *kick, const struct config *config, const struct shared *host);
 
 #endif

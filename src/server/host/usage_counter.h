@@ -6,8 +6,8 @@
 struct config;
 struct shared;
 
-// Counts as changes come, and closes each period soon after its end. Several hosts may do so at the same time: each step is done by one of
-// them. It may be killed at any time.
+// Counts as changes come, and closes each period soon after its end. Several hosts may do so at the same time: each step is done
+// by one of them. It may be killed at any time.
 _Noreturn void usage_counter_run(const struct config *config, struct shared *host);
 
 #endif

@@ -43,8 +43,8 @@ static void warn_of_settings(const struct cluster *cluster, bool warned[CLUSTER_
 	}
 }
 
-// Without Galera: warns of a server that takes changes and is not the writer, once when that begins. Workers do not use such a server, but
-// other clients may.
+// Without Galera: warns of a server that takes changes and is not the writer, once when that begins. Workers do not use such a
+// server, but other clients may.
 static void warn_of_rivals(const struct cluster *cluster, bool warned[CLUSTER_NODES])
 {
 	const struct cluster_writer *writer = cluster_writer(cluster);

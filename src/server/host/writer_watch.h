@@ -6,8 +6,8 @@
 struct config;
 struct shared;
 
-// Looks at the nodes several times a second, and appoints another writer when the writer is gone or not usable. Several hosts may do so at
-// the same time: one of them succeeds.
+// Looks at the nodes several times a second, and appoints another writer when the writer is gone or not usable. Several hosts may
+// do so at the same time: one of them succeeds.
 _Noreturn void writer_watch_run(const struct config *config, const struct shared *host);
 
 #endif

@@ -63,8 +63,8 @@ static void add_sizes(struct buf *line, const struct call *call)
 		buf_add_u64(line, response_length(response));
 }
 
-// Is the tenant that the address names concerned? Not if the caller may not ask about it, since anybody can name any tenant; nor if
-// the request found that it does not exist.
+// Is the tenant that the address names concerned? Not if the caller may not ask about it, since anybody can name any tenant; nor
+// if the request found that it does not exist.
 static bool concerns_address(const struct call *call)
 {
 	const struct principal *who = &call->who;

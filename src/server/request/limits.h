@@ -9,8 +9,9 @@
 // requests are never refused, because they only take turns. tenant_requests and user_requests set lower limits.
 //
 // Wrong tokens. Each is counted for the address from which the web server received it (REMOTE_ADDR; of an IPv6 address the first
-// 64 bits, unless it stands for an IPv4 address, "::ffff:192.0.2.1"). If an address has sent wrong_tokens of them within a minute, it gets 429 until the minute is over. Tokens that were
-// right within the last three hours are accepted all the same, because many clients may share an address: behind a proxy, in a company.
+// 64 bits, unless it stands for an IPv4 address, "::ffff:192.0.2.1"). If an address has sent wrong_tokens of them within a
+// minute, it gets 429 until the minute is over. Tokens that were right within the last three hours are accepted all the same,
+// because many clients may share an address: behind a proxy, in a company.
 //
 // Watches. Each lasts for minutes and uses a connection of the web server. They are counted per token, per tenant and per
 // endpoint; the last tenth of the endpoint's number is for operators only.
@@ -66,8 +67,8 @@ uint64_t limits_tenant(const struct limits *limits);
 
 // ---- wrong tokens
 
-// Call it before a token is validated; token is "" if there is none, and of two tokens in one request both, as one text. False: the request is
-// refused.
+// Call it before a token is validated; token is "" if there is none, and of two tokens in one request both, as one text. False:
+// the request is refused.
 bool limits_may_try(struct limits *limits, struct str address, struct str token, struct limits_refusal *refusal);
 void limits_was_wrong(struct limits *limits, struct str address);
 void limits_was_right(struct limits *limits, struct str token);

@@ -40,7 +40,8 @@ struct limits {
 
 // Of limits_requests.c.
 struct requests *limits_requests(const struct limits *limits);
-// A hash of the pair of names (a, b) within this endpoint. kind, such as 'k', keeps equal names of different kinds of things apart.
+// A hash of the pair of names (a, b) within this endpoint. kind, such as 'k', keeps equal names of different kinds of things
+// apart.
 uint64_t limits_key(const struct limits *limits, char kind, struct str a, struct str b);
 
 #endif

@@ -160,7 +160,8 @@ void limits_was_right(struct limits *limits, struct str token)
 	struct right_token *known = &tokens_of(limits)->of[token_place(key)];
 	uint64_t now_s = (uint64_t)(clock_tick_us() / 1000000), until_s = atomic_load(&known->until_s);
 
-	// A session is told of with each request: what is new enough is left alone, as other processes have it in their caches, too.
+	// A session is told of with each request: what is new enough is left alone, as other processes have it in their caches,
+	// too.
 	if (atomic_load(&known->token) == key && until_s > now_s + LIMITS_REMEMBER_S / 2 && until_s <= now_s + LIMITS_REMEMBER_S)
 		return;
 	// The entry is invalid while token changes, so no reader combines the new token with the old time.

@@ -39,8 +39,8 @@ struct pipeline {
 // Runs the steps. pool is the request's; the caller has zeroed *call except request and pool. Afterwards call->response is
 // complete, the transaction has ended, and the access line is written; a busy worker may put the line off.
 void pipeline_run(struct pipeline *pipeline, struct call *call, enum transport_fault fault);
-// Adds what this process's connection and caches have counted to the host's counters. pipeline_run() does so once a second. To be called
-// when there is nothing to do, too, and before the process ends. now_us: clock_tick_us().
+// Adds what this process's connection and caches have counted to the host's counters. pipeline_run() does so once a second. To be
+// called when there is nothing to do, too, and before the process ends. now_us: clock_tick_us().
 void pipeline_count(struct pipeline *pipeline, int64_t now_us);
 
 #endif

@@ -108,8 +108,8 @@ static enum outcome refuse(struct call *call, const struct limits_refusal *refus
 	return call_fail(call, OUTCOME_TOO_MANY_REQUESTS, "%s", refusal->what);
 }
 
-// The credential as the limit on wrong tokens knows it: the cookie or the token, together with a service token beside it. If the token alone
-// counted, the owner of a right one could try service tokens without end.
+// The credential as the limit on wrong tokens knows it: the cookie or the token, together with a service token beside it. If the
+// token alone counted, the owner of a right one could try service tokens without end.
 static struct str limited_credential(struct call *call, struct str cookie)
 {
 	struct str first = cookie.p != NULL ? cookie : auth_token(&call->request);
@@ -146,7 +146,8 @@ static enum outcome identify_caller(struct exchange *exchange)
 	bool is_right = outcome == OUTCOME_OK || auth_refused_a_good_token(pipeline->auth);
 	if (outcome == OUTCOME_UNAUTHENTICATED && !is_right)
 		limits_was_wrong(pipeline->limits, call->request.remote_addr);
-	// Only what was validated just now: a token, of which a cache entry proves nothing new, or a session, of which the database knows.
+	// Only what was validated just now: a token, of which a cache entry proves nothing new, or a session, of which the
+	// database knows.
 	else if (is_right && (auth_has_validated(pipeline->auth) || call->session.id.p != NULL))
 		limits_was_right(pipeline->limits, credential);
 	if (outcome != OUTCOME_OK)
@@ -243,8 +244,8 @@ static bool reads(const struct call *call)
 }
 
 // A proxy of the Kubernetes API that impersonates sends its own credential, and names the user that it acts for in header fields
-// Impersonate-User, -Uid, -Group and -Extra-NAME. If they were ignored, each user of the proxy could do what the proxy may, also in the
-// other dialects, as far as the proxy passes on their paths. So whoever sends one is refused in each dialect.
+// Impersonate-User, -Uid, -Group and -Extra-NAME. If they were ignored, each user of the proxy could do what the proxy may, also
+// in the other dialects, as far as the proxy passes on their paths. So whoever sends one is refused in each dialect.
 static enum outcome refuse_impersonation(struct call *call)
 {
 	const struct request *request = &call->request;
@@ -287,8 +288,8 @@ enum step_result step_permit(struct exchange *exchange)
 
 // ---- admit
 
-// Public requests of nobody, such as health checks, are short and are not counted. A caller with a name is counted with public methods, too: what
-// they do for him may take long (the usages of his project, in placement).
+// Public requests of nobody, such as health checks, are short and are not counted. A caller with a name is counted with public
+// methods, too: what they do for him may take long (the usages of his project, in placement).
 enum step_result step_admit(struct exchange *exchange)
 {
 	struct call *call = exchange->call;
@@ -323,8 +324,8 @@ static enum step_result refuse_types(struct exchange *exchange, enum outcome out
 	return done_because(exchange, outcome, detail);
 }
 
-// What codes the body, as gzip; "" if it is as its type says. No coding is undone here, and read as it is, a coded document would be called
-// malformed.
+// What codes the body, as gzip; "" if it is as its type says. No coding is undone here, and read as it is, a coded document would
+// be called malformed.
 static struct str coding_of_body(const struct request *request)
 {
 	struct str coding = request_header(request, "content-encoding");
@@ -466,8 +467,8 @@ static void complain_of_tenant(struct pipeline *pipeline, struct str name, struc
 }
 
 // Creates a tenant if it was never there. It has a transaction and a request id of its own, because after an uncertain COMMIT the
-// change log is searched for the request's id. True: nothing is left to do; the tenant is there, or was deleted, or can't have such a name.
-// False: that failed, and is logged; perhaps it can be done later.
+// change log is searched for the request's id. True: nothing is left to do; the tenant is there, or was deleted, or can't have
+// such a name. False: that failed, and is logged; perhaps it can be done later.
 static bool make_tenant(struct pipeline *pipeline, struct call *call, struct str name, struct str metadata)
 {
 	if (!registry_id_is_valid(name))
@@ -492,8 +493,8 @@ static bool make_tenant(struct pipeline *pipeline, struct call *call, struct str
 	return true;
 }
 
-// Creates the default tenant (for users whose credential names none) if it is missing, once in each worker, and again if a request
-// misses it (forget_missing_tenant). If it is deleted, it stays so as long as it can be recovered.
+// Creates the default tenant (for users whose credential names none) if it is missing, once in each worker, and again if a
+// request misses it (forget_missing_tenant). If it is deleted, it stays so as long as it can be recovered.
 static void ensure_default_tenant(struct pipeline *pipeline, struct call *call)
 {
 	if (!pipeline->has_home && auth_settings(pipeline->config)->default_tenant[0] != '\0')
@@ -528,8 +529,9 @@ static void ensure_tenant_of_caller(struct pipeline *pipeline, struct call *call
 		*known = hash;
 }
 
-// Did the run fail because a tenant is missing that this worker was sure of? `db reset` removes tenants, and so does the end of the time
-// within which a deleted one can be recovered. Then the worker forgets that it was there, so that it is created as on its first use.
+// Did the run fail because a tenant is missing that this worker was sure of? `db reset` removes tenants, and so does the end of
+// the time within which a deleted one can be recovered. Then the worker forgets that it was there, so that it is created as on
+// its first use.
 static bool forget_missing_tenant(struct pipeline *pipeline, struct call *call)
 {
 	struct str home = str_c(auth_settings(pipeline->config)->default_tenant);
@@ -572,8 +574,8 @@ static bool may_read_on_reader(const struct route_method *method)
 	return method->txn != TXN_WRITE && strcmp(method->dialect, "spaces") != 0;
 }
 
-// Creates the tenants that the request may expect, and runs the handler in a transaction of its method's mode. OUTCOME_OK, and *result says how
-// the transaction ended; or why it has not begun.
+// Creates the tenants that the request may expect, and runs the handler in a transaction of its method's mode. OUTCOME_OK, and
+// *result says how the transaction ended; or why it has not begun.
 static enum outcome run_in_transaction(struct exchange *exchange, enum db_result *result)
 {
 	struct pipeline *pipeline = exchange->pipeline;

@@ -53,8 +53,8 @@ void child_ended(struct child *child, int64_t now_us);
 const char *child_reason_to_kill(const struct child *child, int64_t now_us, unsigned deadline_s);
 // How log lines call it: "worker", "mover", …
 const char *child_name(const struct child *child);
-// Forks the child. Returns true in the new process alone. If that fails, the child is due again after a delay, as if it had ended;
-// logged.
+// Forks the child. Returns true in the new process alone. If that fails, the child is due again after a delay, as if it had
+// ended; logged.
 bool child_fork(struct child *child);
 // Notes that waitpid(2) told that the child was stopped or continued; the first is logged.
 void child_note_stop(struct child *child, bool stopped);

@@ -29,7 +29,8 @@ bool listen_inherited(int *fd, char **error);
 int listen_open(struct listener *listener, const struct server_endpoint_settings *settings, char **error);
 // Does its path still lead to this socket? Always true of an inherited one.
 bool listen_is_reached(const struct listener *listener);
-// Sets the mode of a socket that was opened here and can be reached. Otherwise it does nothing. False: it failed, and errno says why.
+// Sets the mode of a socket that was opened here and can be reached. Otherwise it does nothing. False: it failed, and errno says
+// why.
 bool listen_set_mode(const struct listener *listener, unsigned mode);
 // Removes the socket's name if it is still this socket's: new connections are refused from then on, existing ones are served.
 void listen_unlink(struct listener *listener);

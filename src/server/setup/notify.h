@@ -7,7 +7,8 @@
 
 // Sends "READY=1", "RELOADING=1" or "STOPPING=1". Does nothing if NOTIFY_SOCKET is not set.
 void notify_supervisor(const char *state);
-// Writes this process's id and a newline. The file appears complete, by rename(2), and everybody may read it. False with *error from malloc.
+// Writes this process's id and a newline. The file appears complete, by rename(2), and everybody may read it. False with *error
+// from malloc.
 bool notify_write_pid(const char *path, char **error);
 // Removes the file, unless another process has written its id there meanwhile.
 void notify_remove_pid(const char *path);

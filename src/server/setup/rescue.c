@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// These functions take the place of libc's for the whole process, as the dynamic linker finds them first; they call libc's by pointers.
-// So a library that can't bear a failing malloc (libfcgi ends the process)
-// meets none as long as the reserve lasts, and the request ends with 503 at its next step.
+// These functions take the place of libc's for the whole process, as the dynamic linker finds them first; they call libc's by
+// pointers. So a library that can't bear a failing malloc (libfcgi ends the process) meets none as long as the reserve lasts, and
+// the request ends with 503 at its next step.
 #include "base/base.h"
 
 #include <dlfcn.h>

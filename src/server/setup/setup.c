@@ -135,8 +135,8 @@ void setup_free(struct setup **setup)
 }
 
 // Creates the access log for the user that the process becomes, while it still is root: the log's folder may be writable for root
-// only. Only a file that is created here changes its owner: an existing file, perhaps a symbolic link placed by an attacker, keeps
-// its own.
+// only. Only a file that is created here changes its owner: an existing file, perhaps a symbolic link placed by an attacker,
+// keeps its own.
 static int make_access_log(const char *path, uid_t user, gid_t group, char **error)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640), failure = 0;

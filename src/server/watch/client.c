@@ -80,8 +80,8 @@ void watch_client_end_with_event(struct pool *pool, struct watch_client *client,
 	watch_client_end(client);
 }
 
-// Frees a client that is in no list, and closes its connection. The worker that handed the connection over may have it open still, and
-// then closing it here does not end epoll's events, whose data is the client.
+// Frees a client that is in no list, and closes its connection. The worker that handed the connection over may have it open
+// still, and then closing it here does not end epoll's events, whose data is the client.
 static void free_client(struct watch_clients *clients, struct watch_client *client)
 {
 	(void)epoll_ctl(clients->epoll_fd, EPOLL_CTL_DEL, client->stream.fd, NULL);

@@ -56,7 +56,8 @@ struct watch_clients {
 // clock_tick_us() in so many seconds.
 int64_t watch_in_seconds(int64_t seconds);
 
-// Makes a client of every connection that waits at `from`, the receiving end of handover_pair(). Never blocks. False: no more can come.
+// Makes a client of every connection that waits at `from`, the receiving end of handover_pair(). Never blocks. False: no more can
+// come.
 bool watch_clients_take_over(struct watch_clients *clients, int from);
 // Closes and frees the clients that are gone. While the process runs, no other function removes clients.
 void watch_clients_sweep(struct watch_clients *clients);

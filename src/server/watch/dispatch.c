@@ -177,8 +177,8 @@ static void end_broken(struct watch_dispatcher *dispatcher, uint64_t after, cons
 }
 
 // Reads the contents of n changes in one round trip, and sends each to the clients that want it. If the contents exceed the
-// memory granted, halves the batch; a single change is read without limit. False: the database can't be reached, or the system has no
-// memory.
+// memory granted, halves the batch; a single change is read without limit. False: the database can't be reached, or the system
+// has no memory.
 static bool send_batch(struct watch_dispatcher *dispatcher, uint64_t after, struct streamed_change **batch, size_t n)
 {
 	struct pool_mark mark = pool_mark(dispatcher->pool);

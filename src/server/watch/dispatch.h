@@ -30,18 +30,18 @@ struct watch_dispatcher {
 };
 
 // Makes the events of new changes, and writes them to the clients' connections once the changes are durable
-// (registry/log/horizon.h). Ends after a tenth of a second, or a page of changes if that takes longer: the next round, which should begin at
-// once then, goes on. Returns the milliseconds until the next round should begin; -1: the database can't be reached, or the system has no memory. In
-// that case, clients that were sent changes which may not be durable are gone, and the other clients get the rest in a later
-// round.
+// (registry/log/horizon.h). Ends after a tenth of a second, or a page of changes if that takes longer: the next round, which
+// should begin at once then, goes on. Returns the milliseconds until the next round should begin; -1: the database can't be
+// reached, or the system has no memory. In that case, clients that were sent changes which may not be durable are gone, and the
+// other clients get the rest in a later round.
 int watch_dispatch_round(struct watch_dispatcher *dispatcher);
 // For a time without clients: the log is not read until the next watch_dispatch_round(), which begins at the horizon.
 void watch_dispatch_pause(struct watch_dispatcher *dispatcher);
 // A struct call for the functions of watcher.h; its memory comes from dispatcher->pool.
 struct call *watch_call(struct watch_dispatcher *dispatcher);
 // Calls fn(arg), which makes something for one client, within the limits of one event. False: it needed more. The client's watch
-// is then ended with an ERROR event that says so, and the pool is as it was before. If the system had no memory for it, the watch is closed
-// without an event.
+// is then ended with an ERROR event that says so, and the pool is as it was before. If the system had no memory for it, the watch
+// is closed without an event.
 bool watch_within_budget(struct watch_dispatcher *dispatcher, struct watch_client *client, void (*fn)(void *arg), void *arg);
 
 #endif

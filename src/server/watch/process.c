@@ -90,8 +90,8 @@ static bool wants_probe(struct watch_process *proc, struct watch_client *client)
 	return true;
 }
 
-// To be called after each query for a single client. If the database hangs, that costs one timeout in a round, not one for each client: connections
-// and signals wait meanwhile. What is due for the others stays due.
+// To be called after each query for a single client. If the database hangs, that costs one timeout in a round, not one for each
+// client: connections and signals wait meanwhile. What is due for the others stays due.
 static void note_asked(struct watch_process *proc, int64_t begun_us)
 {
 	proc->asks = proc->asks && clock_tick_us() - begun_us < HANGS_MS * INT64_C(1000);
@@ -130,7 +130,8 @@ static void set_pace(struct watch_process *proc)
 	proc->questions = 0;
 }
 
-// Ends the client's watch if its credential was revoked, or now stands for another user, tenant, role or right to read everything.
+// Ends the client's watch if its credential was revoked, or now stands for another user, tenant, role or right to read
+// everything.
 static void check_user(struct watch_process *proc, struct watch_client *client)
 {
 	struct pool_mark mark = pool_mark(proc->dispatcher.pool);
@@ -206,8 +207,8 @@ static void take_over(struct watch_process *proc)
 		stop(proc);
 }
 
-// SIGQUIT comes with a reload: the next watch process receives what comes from now on. The others come with the end of the service, or with a
-// reload that withdraws the watches, and workers that finish their requests may still hand connections over.
+// SIGQUIT comes with a reload: the next watch process receives what comes from now on. The others come with the end of the
+// service, or with a reload that withdraws the watches, and workers that finish their requests may still hand connections over.
 static void take_signals(struct watch_process *proc)
 {
 	struct signalfd_siginfo info;
@@ -283,8 +284,8 @@ static bool goes_on(const struct watch_process *proc)
 	return (proc->from >= 0 || proc->clients.n > 0) && (proc->stop_us == 0 || clock_tick_us() < proc->stop_us);
 }
 
-// Runs until a signal, or the end of all workers, stops the process; then until no connection comes any more and the clients have read all, or are
-// stuck.
+// Runs until a signal, or the end of all workers, stops the process; then until no connection comes any more and the clients have
+// read all, or are stuck.
 static void loop(struct watch_process *proc)
 {
 	struct epoll_event events[EVENTS];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the watches of one tenant may use of the watch process, which serves all tenants: CPU time per round, and bytes that wait
-// for its clients. If a tenant has used up its share, its clients get their events in a later round. Initial events that a worker handed
-// over wait in files beside that, as many as the setting `unsent` permits.
+// for its clients. If a tenant has used up its share, its clients get their events in a later round. Initial events that a worker
+// handed over wait in files beside that, as many as the setting `unsent` permits.
 #ifndef TENURE_SERVER_WATCH_SHARE_H
 #define TENURE_SERVER_WATCH_SHARE_H
 
@@ -38,8 +38,8 @@ bool watch_shares_allow(const struct watch_shares *shares, const struct watch_cl
 // Adds the CPU time and the bytes of an event for this client. Closes clients if more bytes wait than allowed.
 void watch_shares_note(struct watch_shares *shares, struct watch_clients *clients, const struct watch_client *client,
 	int64_t cpu_us, size_t bytes);
-// Closes clients until at most so many bytes of initial events wait in files: each time, of the tenant with the most, the client that has
-// read nothing for the longest time.
+// Closes clients until at most so many bytes of initial events wait in files: each time, of the tenant with the most, the client
+// that has read nothing for the longest time.
 void watch_shares_bound_files(struct watch_shares *shares, struct watch_clients *clients, uint64_t most);
 
 #endif

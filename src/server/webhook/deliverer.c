@@ -46,8 +46,8 @@ static void step_down(struct deliverer *me, const char *why)
 	deliverer_drop_attempts(me);
 }
 
-// The time counts from before the statement was sent, so another process that sees the beat stand still from then on waits longer than
-// this one sends.
+// The time counts from before the statement was sent, so another process that sees the beat stand still from then on waits longer
+// than this one sends.
 static void hold_from(struct deliverer *me, int64_t from_us)
 {
 	me->holds_lease = true;
@@ -73,8 +73,8 @@ static bool same_lease(const struct webhook_lease *a, const struct webhook_lease
 	return a->beat == b->beat && memcmp(&a->claim, &b->claim, sizeof(a->claim)) == 0;
 }
 
-// Takes the lease if nobody holds it, if a predecessor did under the same claim, or if its beat has stood still for so long on this
-// process's own clock.
+// Takes the lease if nobody holds it, if a predecessor did under the same claim, or if its beat has stood still for so long on
+// this process's own clock.
 static enum outcome try_to_lead(struct deliverer *me)
 {
 	static const struct uuid nobody;
@@ -132,8 +132,8 @@ static enum outcome lead(struct deliverer *me, int64_t *look_us, int *pause_ms)
 		outcome = deliverer_take_ends(me);
 	if (outcome == OUTCOME_OK && me->loaded && now_us >= me->save_us)
 		outcome = deliverer_save_positions(me);
-	// Whoever was held up for longer than the lease sends nothing: another process may have taken it. During maintenance the database may be
-	// copied elsewhere, and what was sent here would be sent again there.
+	// Whoever was held up for longer than the lease sends nothing: another process may have taken it. During maintenance the
+	// database may be copied elsewhere, and what was sent here would be sent again there.
 	if (outcome == OUTCOME_OK && me->loaded && !me->in_maintenance && clock_tick_us() < me->lease_until_us)
 		outcome = deliverer_send_due(me, &more);
 	*pause_ms = me->loaded && !more ? (me->n_attempts > 0 || me->n_streams > 0 ? LOOK_MS / 4 : IDLE_MS / 4) : 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For the files of the process that sends to webhooks: deliverer.c, which holds the lease and takes its turns; deliverer_streams.c, which knows
-// what there is to send; deliverer_send.c, which sends it and notes what became of it.
+// For the files of the process that sends to webhooks: deliverer.c, which holds the lease and takes its turns;
+// deliverer_streams.c, which knows what there is to send; deliverer_send.c, which sends it and notes what became of it.
 #ifndef TENURE_SERVER_WEBHOOK_DELIVERER_INTERNAL_H
 #define TENURE_SERVER_WEBHOOK_DELIVERER_INTERNAL_H
 
@@ -84,7 +84,8 @@ void deliverer_attempt_ends(struct deliverer *me, struct deliverer_attempt *atte
 // Ends all attempts: they are made again by whoever holds the lease then.
 void deliverer_drop_attempts(struct deliverer *me);
 
-// Microseconds to wait before the next attempt: doubles with each attempt, less a random part, so that retries do not all come together.
+// Microseconds to wait before the next attempt: doubles with each attempt, less a random part, so that retries do not all come
+// together.
 int64_t deliverer_pause_us(const struct deliverer *me, uint64_t attempts);
 // Reads all webhooks and letters. Attempts that are in flight stay so: what becomes of them is compared with the rows. edits: the
 // number of owners' changes that they are as of. OUTCOME_OK, or that of a failed statement; as the next two.
@@ -95,15 +96,17 @@ bool deliverer_must_read_letters(const struct deliverer *me);
 void deliverer_forget(struct deliverer *me);
 // Has something that a change can wake: a webhook, or a letter of a deleted tenant?
 bool deliverer_needs_horizon(const struct deliverer *me);
-// Notes which webhooks, and letters of deleted tenants, may have something to send, as the horizon has moved. If it has gone back, all has to be loaded again.
+// Notes which webhooks, and letters of deleted tenants, may have something to send, as the horizon has moved. If it has gone
+// back, all has to be loaded again.
 enum outcome deliverer_follow_horizon(struct deliverer *me);
 // Stores how far webhooks are for which nothing had to be sent since their positions were stored.
 enum outcome deliverer_save_positions(struct deliverer *me);
 
 // ---- deliverer_send.c
 
-// Begins what is due and has room. Every turn begins with another webhook. A turn ends when the lease is to be renewed, but serves one webhook at
-// least; *more: others were due, with which the next turn begins. OUTCOME_OK, or that of a failed statement; as the next.
+// Begins what is due and has room. Every turn begins with another webhook. A turn ends when the lease is to be renewed, but
+// serves one webhook at least; *more: others were due, with which the next turn begins. OUTCOME_OK, or that of a failed
+// statement; as the next.
 enum outcome deliverer_send_due(struct deliverer *me, bool *more);
 // Writes down what became of the attempts that have ended.
 enum outcome deliverer_take_ends(struct deliverer *me);

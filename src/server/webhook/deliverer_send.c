@@ -58,8 +58,8 @@ static size_t choose(struct deliverer *me, const struct webhook_target *target, 
 	return chosen;
 }
 
-// Reads the changes behind the position and decides which of them the next message has. *body p NULL: the filters let none of them pass, and the
-// position is behind them now.
+// Reads the changes behind the position and decides which of them the next message has. *body p NULL: the filters let none of
+// them pass, and the position is behind them now.
 static enum outcome begin_message(struct deliverer *me, struct deliverer_stream *stream, const struct webhook_target *target, struct str *body)
 {
 	struct pool *pool = me->registry->pool;
@@ -232,9 +232,9 @@ static bool is_due(const struct deliverer *me, struct deliverer_stream *stream, 
 	return due && !stream->in_flight && deliverer_has_room(me, stream->is.tenant_id);
 }
 
-// The lease is renewed between two turns, so none of them goes on until its time is over, however many webhooks there are. Each one's memory is
-// given back when it was served: streams, letters and attempts point to nothing in the pool, and transfers_start() copies a
-// request.
+// The lease is renewed between two turns, so none of them goes on until its time is over, however many webhooks there are. Each
+// one's memory is given back when it was served: streams, letters and attempts point to nothing in the pool, and
+// transfers_start() copies a request.
 enum outcome deliverer_send_due(struct deliverer *me, bool *more)
 {
 	const struct pool_mark mark = pool_mark(me->registry->pool);
@@ -333,8 +333,8 @@ static enum outcome end_stream(struct deliverer *me, struct deliverer_stream *st
 	return outcome;
 }
 
-// As with a stream's message, what disables the webhook is not given up: whoever enables it has it sent again. A ping is sent once. What is
-// received ends the failing of the stream, which may have nothing to send for long.
+// As with a stream's message, what disables the webhook is not given up: whoever enables it has it sent again. A ping is sent
+// once. What is received ends the failing of the stream, which may have nothing to send for long.
 static enum outcome end_letter(struct deliverer *me, struct deliverer_letter *letter, struct webhook_result *result)
 {
 	uint64_t attempts = letter->is.attempts + 1;

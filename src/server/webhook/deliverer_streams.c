@@ -102,8 +102,9 @@ static int64_t due_after(const struct deliverer *me, int64_t next_us, uint64_t a
 								      : most_us);
 }
 
-// Since when the attempts fail. The clocks of this host and of the database may have been set meanwhile, and a webhook that is disabled stays so until
-// its owner comes: the shortest time counts, by either clock or as this process saw it. known: what it knew of the stream; NULL: nothing.
+// Since when the attempts fail. The clocks of this host and of the database may have been set meanwhile, and a webhook that is
+// disabled stays so until its owner comes: the shortest time counts, by either clock or as this process saw it. known: what it
+// knew of the stream; NULL: nothing.
 static int64_t failing_from(const struct webhook_stream *is, const struct deliverer_stream *known)
 {
 	int64_t here_us = clock_now_us() - is->failing_since_us, us = here_us < is->failing_us ? here_us : is->failing_us;
@@ -242,7 +243,8 @@ enum outcome deliverer_follow_horizon(struct deliverer *me)
 	size_t n = 0;
 	enum outcome outcome = horizon_advance(me->registry, &horizon, &newest);
 
-	// Another database is in the place of this one, as after a restore: what is known is of the old one, and its ids will be given again.
+	// Another database is in the place of this one, as after a restore: what is known is of the old one, and its ids will be
+	// given again.
 	if (outcome == OUTCOME_OK && horizon < me->horizon) {
 		me->horizon = 0;
 		me->loaded = false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The body of a message and the header fields that sign it, as Standard Webhooks say (https://www.standardwebhooks.com, doc/webhooks.md).
-// A message tells that something changed: when, by whom, what was done to what, which fields, under which etag. Never content: neither
-// values, nor labels or annotations.
+// The body of a message and the header fields that sign it, as Standard Webhooks say (https://www.standardwebhooks.com,
+// doc/webhooks.md). A message tells that something changed: when, by whom, what was done to what, which fields, under which etag.
+// Never content: neither values, nor labels or annotations.
 #ifndef TENURE_SERVER_WEBHOOK_MESSAGE_H
 #define TENURE_SERVER_WEBHOOK_MESSAGE_H
 
@@ -20,8 +20,8 @@ struct message_changes {
 	const struct change *list;
 	size_t n;
 };
-// Makes the body, compact JSON, in pool. bytes_max: how many bytes the changes may have; SIZE_MAX: any. *taken: how many of the changes it has,
-// from the first on. If those are not all, the caller has to make the body again with the range that they are in.
+// Makes the body, compact JSON, in pool. bytes_max: how many bytes the changes may have; SIZE_MAX: any. *taken: how many of the
+// changes it has, from the first on. If those are not all, the caller has to make the body again with the range that they are in.
 struct str message_body(struct pool *pool, const struct webhook_target *target, const struct message_range *range,
 	struct message_changes changes, size_t bytes_max, size_t *taken);
 

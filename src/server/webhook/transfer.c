@@ -146,8 +146,8 @@ static bool set_headers(struct transfer *transfer, const struct transfer_request
 	return true;
 }
 
-// Trusts the authorities of ca_file alone. Without the second option libcurl trusts those in the system's folder as well; a TLS library that
-// reads no folders has no such option.
+// Trusts the authorities of ca_file alone. Without the second option libcurl trusts those in the system's folder as well; a TLS
+// library that reads no folders has no such option.
 static bool set_authorities(CURL *curl, const char *ca_file)
 {
 	CURLcode code;
@@ -253,8 +253,8 @@ static void copy_visible(char to[TRANSFER_ERROR_MAX], const char *text)
 	to[n] = '\0';
 }
 
-// An answer that is too long is an answer: its status counts. The error is shown to the webhook's owner, so it must not tell what an
-// address that is not allowed would have answered, nor whether there is one.
+// An answer that is too long is an answer: its status counts. The error is shown to the webhook's owner, so it must not tell what
+// an address that is not allowed would have answered, nor whether there is one.
 static void describe(const struct transfer *transfer, CURLcode code, struct transfer_end *end)
 {
 	const char *text = transfer->error[0] != '\0' ? transfer->error : curl_easy_strerror(code);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// HTTP POSTs side by side: none waits for another one. Each is sent to an address that network.h allows, looked at when its socket is made, so
-// a name that resolves otherwise a moment later changes nothing. No redirect is followed, no proxy is asked, certificates are
-// verified, and of an answer's body nothing is kept.
+// HTTP POSTs side by side: none waits for another one. Each is sent to an address that network.h allows, looked at when its
+// socket is made, so a name that resolves otherwise a moment later changes nothing. No redirect is followed, no proxy is asked,
+// certificates are verified, and of an answer's body nothing is kept.
 #ifndef TENURE_SERVER_WEBHOOK_TRANSFER_H
 #define TENURE_SERVER_WEBHOOK_TRANSFER_H
 
@@ -39,8 +39,9 @@ struct transfer_end {
 	void *arg;
 	unsigned status; // of the answer; 0: there was none
 	char error[TRANSFER_ERROR_MAX]; // "": the whole answer came, whatever its status
-	// Why no address was tried, for operators; "": one was. Whoever made the webhook is told `error`, which is the same for a name that is
-	// unknown and for one that leads to a forbidden address: otherwise webhooks would tell which names the operator's network knows.
+	// Why no address was tried, for operators; "": one was. Whoever made the webhook is told `error`, which is the same for a
+	// name that is unknown and for one that leads to a forbidden address: otherwise webhooks would tell which names the
+	// operator's network knows.
 	char reason[TRANSFER_ERROR_MAX];
 };
 // Takes one that has ended. False: there is none.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers: by libfcgi, or, if they are large, without it; the rest of a slow one goes to the sender, and a watch, with the rest of its
-// beginning, to its process.
+// Answers: by libfcgi, or, if they are large, without it; the rest of a slow one goes to the sender, and a watch, with the rest
+// of its beginning, to its process.
 #include "base/base.h"
 
 #include <errno.h>
@@ -107,8 +107,8 @@ static void finish_begun(struct fcgi *fcgi, struct slot *slot)
 	UNUSED(fcgi);
 }
 
-// Sends the beginning of an answer that continues elsewhere. *rest: a file with what the web server did not accept within SLOW_MS, which
-// the caller closes; -1: it accepted all. False: the web server is gone, or the answer breaks off.
+// Sends the beginning of an answer that continues elsewhere. *rest: a file with what the web server did not accept within
+// SLOW_MS, which the caller closes; -1: it accepted all. False: the web server is gone, or the answer breaks off.
 static bool send_beginning(struct slot *slot, const struct response *response, int *rest)
 {
 	FCGX_Request *request = &slot->fcgx;

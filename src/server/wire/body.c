@@ -8,8 +8,8 @@
 #include "base/pool.h"
 #include "server/wire/body.h"
 
-// Reads up to n bytes, as soon as there are any. FCGX_GetStr() alone would wait until it has all n, which takes hours if they come one
-// by one. 0: the body has ended, or is broken.
+// Reads up to n bytes, as soon as there are any. FCGX_GetStr() alone would wait until it has all n, which takes hours if they
+// come one by one. 0: the body has ended, or is broken.
 static size_t read_some(FCGX_Stream *in, char *to, size_t n)
 {
 	size_t ready = fcgx_ready(in);
@@ -42,7 +42,8 @@ struct body body_read(struct pool *pool, FCGX_Request *request, size_t expected,
 		body.n += n;
 		if (body.n <= max)
 			buf_add(&text, str_n(chunk, n));
-		// A body that has arrived is read after the time, too, as this process may have been stopped. But nothing is waited for.
+		// A body that has arrived is read after the time, too, as this process may have been stopped. But nothing is
+		// waited for.
 		if (!over && clock_tick_us() >= until_us) {
 			over = true;
 			patience = set_patience(fcgx_fd(request), (struct timeval){ .tv_usec = 1 });

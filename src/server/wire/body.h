@@ -15,10 +15,10 @@ struct body {
 	bool late;       // the time was over, and more of it was to come
 };
 
-// Reads the request's body to its end. When clock_tick_us() is until_us, what has arrived is read, and a body that has not arrived as a
-// whole is given up. max: the most bytes that are kept; a longer body is read and discarded, up to max + drain bytes. expected: bytes
-// to make room for at first. Blocks for the connection's SO_RCVTIMEO at most while nothing comes in, and so for at most that much longer
-// than until_us.
+// Reads the request's body to its end. When clock_tick_us() is until_us, what has arrived is read, and a body that has not
+// arrived as a whole is given up. max: the most bytes that are kept; a longer body is read and discarded, up to max + drain
+// bytes. expected: bytes to make room for at first. Blocks for the connection's SO_RCVTIMEO at most while nothing comes in, and
+// so for at most that much longer than until_us.
 struct body body_read(struct pool *pool, FCGX_Request *request, size_t expected, uint64_t max, uint64_t drain, int64_t until_us);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A worker's loop: waits for requests, reads them, and ends when it is told to. epoll says which connection has something to read.
+// A worker's loop: waits for requests, reads them, and ends when it is told to. epoll says which connection has something to
+// read.
 #include "base/base.h"
 
 #include <errno.h>

@@ -48,8 +48,8 @@ struct fcgi_slow {
 // Sends the response; for HEAD without its body. pool is that of fcgi_next(), not cleared since.
 void fcgi_answer(struct fcgi *fcgi, struct pool *pool, enum http_method method, const struct response *response,
 	const struct fcgi_slow *slow);
-// Sends the response's head and, of the body that it has, what the web server accepts within a moment, and hands the connection over
-// with the rest and the handover (call->handover), so that the answer continues there (handover.h). Called instead of
+// Sends the response's head and, of the body that it has, what the web server accepts within a moment, and hands the connection
+// over with the rest and the handover (call->handover), so that the answer continues there (handover.h). Called instead of
 // fcgi_answer(). False: it could not be handed over, and the response has ended.
 bool fcgi_hand_over(struct fcgi *fcgi, struct pool *pool, const struct response *response, int to, struct limits_watch watch,
 	struct str handover);

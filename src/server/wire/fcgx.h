@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The only place that uses private parts of libfcgi: two members of FCGX_Request that its header says not to use, and two of FCGX_Stream.
-// The library has no public way to pass it a connection that was accepted elsewhere, nor to learn whether the web server keeps a
-// connection open, or how much of a body can be read without waiting. configure checks that the first two exist,
+// The only place that uses private parts of libfcgi: two members of FCGX_Request that its header says not to use, and two of
+// FCGX_Stream. The library has no public way to pass it a connection that was accepted elsewhere, nor to learn whether the web
+// server keeps a connection open, or how much of a body can be read without waiting. configure checks that the first two exist,
 // t/unit/server-libfcgi.c that all mean what is written here.
 #ifndef TENURE_SERVER_WIRE_FCGX_H
 #define TENURE_SERVER_WIRE_FCGX_H

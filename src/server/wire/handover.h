@@ -7,8 +7,8 @@
 #include "base/str.h"
 #include "server/wire/transport.h"
 
-// What a receiver found. NONE: nothing is waiting, or what came was incomplete. END: nothing is waiting, and nothing can come any more, since no
-// process has the workers' end.
+// What a receiver found. NONE: nothing is waiting, or what came was incomplete. END: nothing is waiting, and nothing can come any
+// more, since no process has the workers' end.
 enum handover_found { HANDOVER_ONE, HANDOVER_NONE, HANDOVER_END };
 
 struct handover {
@@ -22,8 +22,8 @@ struct handover {
 
 // Makes a pair of sockets: [0] for workers, [1] for the process that receives. False if the system refuses; logged.
 bool handover_pair(int ends[2]);
-// Closes both ends in this process. Once no worker has its end any more, the receiver finds HANDOVER_END; once no receiver has its own, what a
-// worker sends fails.
+// Closes both ends in this process. Once no worker has its end any more, the receiver finds HANDOVER_END; once no receiver has
+// its own, what a worker sends fails.
 void handover_pair_close(int ends[2]);
 // Sends a connection with the text that describes its watch, and the file with the rest of the answer's beginning; -1: there is
 // none. False if that fails; logged. Both descriptors stay the caller's in any case.

@@ -59,8 +59,8 @@ static bool take_pair(struct str *rest, struct str *name)
 	return true;
 }
 
-// Answers that requests are not multiplexed, as libfcgi does. How many connections and requests are possible depends on the number of workers, which
-// a single one does not know, so those names are left out, which the specification allows.
+// Answers that requests are not multiplexed, as libfcgi does. How many connections and requests are possible depends on the
+// number of workers, which a single one does not know, so those names are left out, which the specification allows.
 static bool answer_values(int fd, struct str asked)
 {
 	static const char no_multiplexing[] = "\x0f\x01" FCGI_MPXS_CONNS "0";

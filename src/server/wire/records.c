@@ -47,8 +47,8 @@ static size_t content_length(const struct records *records)
 	return records->spilled + records->body.n;
 }
 
-// Up to RECORD_MAX bytes of the body from `at`; fewer than there are if the spill can't be read. index: the record's number among those
-// that are sent at once.
+// Up to RECORD_MAX bytes of the body from `at`; fewer than there are if the spill can't be read. index: the record's number among
+// those that are sent at once.
 static struct str content_of(const struct records *records, size_t index, size_t at)
 {
 	static char pieces[RECORDS_OF_FILE][RECORD_MAX];

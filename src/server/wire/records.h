@@ -14,14 +14,14 @@ struct records {
 	uint16_t request_id;
 	size_t at, n; // bytes sent so far; bytes in all
 };
-// Of a body whose beginning is in a file (NULL or empty: none of it) and whose rest is in memory, as in struct response. Both must live, and
-// stay as they are, until the records are sent.
+// Of a body whose beginning is in a file (NULL or empty: none of it) and whose rest is in memory, as in struct response. Both
+// must live, and stay as they are, until the records are sent.
 struct records records_make(uint16_t request_id, const struct spill *spill, struct str body);
 // Sends the records. Waits until until_us at most; 0: as long as the web server takes bytes at all. False: not everything could
 // be sent; errno is EAGAIN if the web server did not accept it in time.
 bool records_send(int fd, struct records *records, int64_t until_us);
-// Writes the rest of the records to a file in memory, and returns its descriptor. ends: the end of the answer comes behind them. -1:
-// there is no room for it.
+// Writes the rest of the records to a file in memory, and returns its descriptor. ends: the end of the answer comes behind them.
+// -1: there is no room for it.
 int records_rest_file(struct records records, bool ends);
 
 #endif

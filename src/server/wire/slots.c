@@ -232,8 +232,9 @@ static ssize_t peek_ahead(const struct slot *slot)
 	return recv(fcgx_fd(&slot->fcgx), ahead, AHEAD_FIRST, MSG_PEEK | MSG_DONTWAIT);
 }
 
-// What can be given to the library from this connection. Records that come before a request are taken off: the library understands few of them, and
-// would wait for the request behind them. PEEK_GONE also if the request's parameters exceed the limits or don't arrive.
+// What can be given to the library from this connection. Records that come before a request are taken off: the library
+// understands few of them, and would wait for the request behind them. PEEK_GONE also if the request's parameters exceed the
+// limits or don't arrive.
 static enum peek slot_look_ahead(const struct fcgi *fcgi, const struct slot *slot)
 {
 	ssize_t n = peek_ahead(slot);

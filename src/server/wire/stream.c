@@ -24,7 +24,8 @@ void stream_open(struct stream *stream, int fd, uint16_t request_id)
 	*stream = (struct stream){ .fd = fd, .request_id = request_id, .file = -1, .moved_us = clock_tick_us() };
 }
 
-// Workers use connections that block; sendfile() would then wait until one client has taken all that it was given, and so would others.
+// Workers use connections that block; sendfile() would then wait until one client has taken all that it was given, and so would
+// others.
 bool stream_begin(struct stream *stream, int file)
 {
 	struct stat st;

@@ -35,8 +35,8 @@ uint64_t stream_unsent(const struct stream *stream);
 bool stream_add(struct stream *stream, struct str text);
 // Adds the end of the answer; nothing may be added after it.
 bool stream_end(struct stream *stream);
-// Writes what the connection accepts now; of the file at most STREAM_FILE_AT_ONCE bytes, so that other streams get their turn. False:
-// the peer is gone.
+// Writes what the connection accepts now; of the file at most STREAM_FILE_AT_ONCE bytes, so that other streams get their turn.
+// False: the peer is gone.
 bool stream_write(struct stream *stream);
 // Discards the bytes that wait in memory. The stream may only be closed after that.
 void stream_forget(struct stream *stream);

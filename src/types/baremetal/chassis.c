@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chassis, in which bare metal nodes stand: what `tenure chassis list` shows of them. Their rules query the database, so they stand in registry/.
+// Chassis, in which bare metal nodes stand: what `tenure chassis list` shows of them. Their rules query the database, so they
+// stand in registry/.
 #include "base/base.h"
 
 #include "types/common/parts.h"

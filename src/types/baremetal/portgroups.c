@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups of ports of bare metal nodes: what `tenure portgroup list` shows of them. Their rules query the database, so they stand in registry/.
+// Groups of ports of bare metal nodes: what `tenure portgroup list` shows of them. Their rules query the database, so they stand
+// in registry/.
 #include "base/base.h"
 
 #include "types/common/parts.h"

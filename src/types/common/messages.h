@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The messages that typed clients send objects as. A row is a field: its number in the protobuf API of Kubernetes
-// (generated.proto of 1.32), which never changes, and the name of its member in JSON. _ZERO: the member is in the JSON even if
-// it is false, 0 or ""; other fields are then left out. _VALUE: so it is, too, but its absence means the same. INT has 32 bits, LONG
+// (generated.proto of 1.32), which never changes, and the name of its member in JSON. _ZERO: the member is in the JSON even if it
+// is false, 0 or ""; other fields are then left out. _VALUE: so it is, too, but its absence means the same. INT has 32 bits, LONG
 // has 64.
 #ifndef TENURE_TYPES_COMMON_MESSAGES_H
 #define TENURE_TYPES_COMMON_MESSAGES_H
@@ -43,13 +43,13 @@ bool message_single_value(struct pool *pool, const struct doc *object, struct do
 
 // ---- message_values.c: JSON values as a program reads them that has the messages compiled in
 
-// Adds a fault for each value, at any depth of an object, that such a program can't read: one of another type, an integer written with a
-// point or of too many bits, a text that is no time or quantity. A value that is null counts as absent, and members that the message
-// lacks are not looked at. before: the stored object, or NULL; what is stored in the same place is not refused.
+// Adds a fault for each value, at any depth of an object, that such a program can't read: one of another type, an integer written
+// with a point or of too many bits, a text that is no time or quantity. A value that is null counts as absent, and members that
+// the message lacks are not looked at. before: the stored object, or NULL; what is stored in the same place is not refused.
 void message_check(struct field_faults *faults, const struct protobuf_message *message, const struct doc *object,
 	const struct doc *before);
-// A copy for a comparison by doc_equal_by_value(): objects that are equal to such a program have equal copies. Members that mean the same
-// as their absence are left out, and each quantity is written in one way ("1Gi" and "1024Mi").
+// A copy for a comparison by doc_equal_by_value(): objects that are equal to such a program have equal copies. Members that mean
+// the same as their absence are left out, and each quantity is written in one way ("1Gi" and "1024Mi").
 struct doc *message_normal(struct pool *pool, const struct protobuf_message *message, const struct doc *object);
 // The same of one member of such an object. NULL: it means the same as its absence, or is null.
 struct doc *message_normal_member(struct pool *pool, const struct protobuf_message *message, struct str name, const struct doc *value);

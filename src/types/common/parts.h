@@ -15,7 +15,8 @@ struct type_preset {
 	const char *path[4]; // names of members, from the object's root on; an array stands for each of its elements
 	const char *value;   // a text; NULL: the end of the table
 };
-// Sets the members that are missing or empty to these values, in place. presets NULL: none. No other tree may share parts of the object.
+// Sets the members that are missing or empty to these values, in place. presets NULL: none. No other tree may share parts of the
+// object.
 void type_preset_fill(struct pool *pool, const struct type_preset *presets, struct doc *object);
 
 // A column of `tenure NOUN list`, for a type with an API and a noun of its own: bare metal's and placement's.
@@ -56,15 +57,15 @@ struct type_parts {
 	// Adds faults for an object with members of the right types that differs from before (NULL: it is new). meta: its
 	// metadata; body: the rest. NULL: there are no such rules.
 	void (*check)(struct field_faults *faults, const struct doc *before, const struct doc *meta, const struct doc *body);
-	// Takes over from before, what is stored, what a controller has set in the object and a write of the whole object left out, and
-	// removes what only the stored object has a use for and the write left as it was; in place, with copies in pool. No other tree may
-	// share parts of body. NULL: a write stores what it contains.
+	// Takes over from before, what is stored, what a controller has set in the object and a write of the whole object left
+	// out, and removes what only the stored object has a use for and the write left as it was; in place, with copies in pool.
+	// No other tree may share parts of body. NULL: a write stores what it contains.
 	void (*carry_over)(struct pool *pool, const struct doc *before, struct doc *body);
 
 	// ---- rules of all dialects
 
-	// Turns what a client sent, without its metadata, into what is stored; a body that is stored stays as it is. False: *error says
-	// what is wrong. NULL: it is stored as sent.
+	// Turns what a client sent, without its metadata, into what is stored; a body that is stored stays as it is. False:
+	// *error says what is wrong. NULL: it is stored as sent.
 	bool (*receive)(struct pool *pool, struct doc *body, struct str *error);
 	// Adds faults for immutable fields that have changed. NULL: every field may change. A type whose rules query the
 	// database or rewrite the object has struct type_rules instead (registry/type/rules.h).

@@ -80,11 +80,12 @@ extern const struct kind node_kind, port_kind, portgroup_kind, chassis_kind, vol
 const struct kind_member *kind_member(const struct kind *kind, struct str name);
 // Does the requested version allow the name? Nodes had names of hosts alone before 1.10.
 bool kind_may_be_named(const struct call *call, const struct kind *kind, struct str name);
-// The tenant whose resources the caller may see. p NULL: an operator, or a reader of everything, sees all; "": a caller without tenant sees nothing.
+// The tenant whose resources the caller may see. p NULL: an operator, or a reader of everything, sees all; "": a caller without
+// tenant sees nothing.
 struct str baremetal_visible_tenant(const struct call *call);
 // Parses the value of an address parameter: a UUID in any case or, if the kind has names, a name. A name that ends in ".json" is
-// looked up: if nothing has it, the suffix is removed, as it is from a UUID. OUTCOME_OK; _BAD_PARAMETER ("Expected UUID or name");
-// _NOT_FOUND for a name if the requested version has no names.
+// looked up: if nothing has it, the suffix is removed, as it is from a UUID. OUTCOME_OK; _BAD_PARAMETER ("Expected UUID or
+// name"); _NOT_FOUND for a name if the requested version has no names.
 enum outcome kind_ident(struct call *call, const struct kind *kind, struct str text, struct ident *ident);
 // Answers OUTCOME_NOT_ACCEPTABLE for a feature newer than the requested version. what: "field owner".
 enum outcome baremetal_fail_too_new(struct call *call, const char *what, unsigned since);
@@ -111,8 +112,8 @@ struct selection baremetal_select_touched(struct call *call, const struct kind *
 // _NOT_ACCEPTABLE: a field, or the parameter itself, is newer than the requested version.
 enum outcome baremetal_select_fields(struct call *call, const struct kind *kind, struct str fields, bool of_list,
 	struct selection *selection);
-// An object's body, of which members are to be shown. A cached resource has its body as text with masked secrets; of any other resource
-// the tree is used.
+// An object's body, of which members are to be shown. A cached resource has its body as text with masked secrets; of any other
+// resource the tree is used.
 struct body_shown {
 	const struct type_rules *rules;
 	struct json_members text; // text.p NULL: use the tree
@@ -120,8 +121,8 @@ struct body_shown {
 };
 // The resource's body in one of these forms. It lives as long as the resource.
 struct body_shown baremetal_body(struct call *call, const struct kind *kind, const struct resource *resource);
-// Appends the JSON value of that member as the requested version shows it, its secrets masked: null if there is none, or if it is a state
-// for which the version has no name.
+// Appends the JSON value of that member as the requested version shows it, its secrets masked: null if there is none, or if it is
+// a state for which the version has no name.
 void baremetal_add_stored(const struct call *call, const char *name, struct body_shown *body, struct buf *out);
 // Appends the object as JSON, with its etag from VERSION_ETAG on. Secrets are masked.
 void baremetal_add_object(struct call *call, const struct selection *selection, const struct resource *resource, struct buf *out);
@@ -147,14 +148,14 @@ enum outcome baremetal_show_named(struct call *call, const struct kind *kind, st
 // An operator names `tenant` as owner. May that tenant be created if it does not exist ([baremetal] create_owners; always for
 // "system")?
 bool baremetal_may_make_owner(const struct call *call, struct str tenant);
-// Adds a Warning header (RFC 7234, section 5.5) which says that the tenant was created, because a mistyped name creates one, too. Adds none
-// for "system". Call it once nothing can fail any more: an error undoes the tenant, and keeps the header. remedy: what to do about a mistyped
-// name, "change owner again and delete that tenant".
+// Adds a Warning header (RFC 7234, section 5.5) which says that the tenant was created, because a mistyped name creates one, too.
+// Adds none for "system". Call it once nothing can fail any more: an error undoes the tenant, and keeps the header. remedy: what
+// to do about a mistyped name, "change owner again and delete that tenant".
 void baremetal_warn_owner_made(struct call *call, struct str tenant, const char *remedy);
 
 // Which tenant owns a new object that may belong to any: owner, if an operator names one, which may create that tenant; else the
-// caller's own. owner p NULL: none is named. *tenant p NULL: an operator has named none. *made: the tenant was created. what, for errors:
-// "nodes". OUTCOME_OK, _FORBIDDEN, or as tenant_find_or_make().
+// caller's own. owner p NULL: none is named. *tenant p NULL: an operator has named none. *made: the tenant was created. what, for
+// errors: "nodes". OUTCOME_OK, _FORBIDDEN, or as tenant_find_or_make().
 enum outcome baremetal_choose_owner(struct call *call, const char *what, struct str owner, struct str *tenant, bool *made);
 
 // Answers POST of a new object. OUTCOME_CREATED, or the error to answer with.
@@ -179,8 +180,8 @@ enum outcome baremetal_read_uuid(struct call *call, const char *name, struct str
 enum outcome baremetal_read_detail(struct call *call, bool *detail);
 // What a list shows of each object if the request's parameters "detail" and "fields" don't say it.
 enum list_detail { LIST_BRIEF, LIST_IN_DETAIL };
-// Answers GET of a list. parent NULL: of all objects of the kind; else of those below the object of kind parent that the address names.
-// OUTCOME_OK, or the error to answer with.
+// Answers GET of a list. parent NULL: of all objects of the kind; else of those below the object of kind parent that the address
+// names. OUTCOME_OK, or the error to answer with.
 enum outcome baremetal_list_objects(struct call *call, const struct kind *kind, const struct kind *parent, enum list_detail detail);
 
 // ---- handlers.c

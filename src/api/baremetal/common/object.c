@@ -145,8 +145,8 @@ static void add_uid(const struct resource *resource, struct buf *out)
 }
 
 // Appends a link as text, not as a tree, for speed: an object has many links, and a list many objects. version: "/v1" or "".
-// collection: the one below the object that the link leads to; NULL: it leads to the object. Nothing behind selection->url has to be
-// escaped.
+// collection: the one below the object that the link leads to; NULL: it leads to the object. Nothing behind selection->url has to
+// be escaped.
 static void add_link(const struct selection *selection, const struct resource *resource, struct str version,
 	const char *collection, struct str rel, struct buf *out)
 {
@@ -321,7 +321,8 @@ void baremetal_write_object(struct call *call, const struct kind *kind, const st
 	write_selected(call, &selection, resource);
 }
 
-// What the JSON of an object with all its members depends on beside the object: the version, and the address that its links begin with.
+// What the JSON of an object with all its members depends on beside the object: the version, and the address that its links begin
+// with.
 static struct str whole_answer_for(struct call *call)
 {
 	struct buf text = buf_new(call->pool, 128);

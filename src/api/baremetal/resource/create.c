@@ -37,8 +37,8 @@ static enum outcome fail_unknown(struct call *call, const struct kind *kind, str
 		kind->singular, STR_HEAD_ARG(name, BAREMETAL_SHOWN), STR_ARG(known));
 }
 
-// Does the value say nothing, so that it may be given in a version that does not have the member? Clients that are generated from a
-// description of the API send such values for all that they don't set.
+// Does the value say nothing, so that it may be given in a version that does not have the member? Clients that are generated from
+// a description of the API send such values for all that they don't set.
 static bool says_nothing(const struct kind *kind, const struct kind_member *member, const struct doc *value)
 {
 	if (kind == &node_kind && strcmp(member->name, "conductor_group") == 0)

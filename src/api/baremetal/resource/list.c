@@ -531,8 +531,8 @@ static bool is_full(const struct listing *listing)
 	return listing->spilled + listing->out.n >= most;
 }
 
-// The visit's take(): writes the next objects, as long as the answer is not too large. The first one is written in any case, so that each
-// page leads on. By the mebibyte, what is written goes into the response's file.
+// The visit's take(): writes the next objects, as long as the answer is not too large. The first one is written in any case, so
+// that each page leads on. By the mebibyte, what is written goes into the response's file.
 static size_t add_objects(void *arg, const struct resource *list, size_t n)
 {
 	struct listing *listing = arg;

@@ -164,8 +164,8 @@ static enum outcome check_operation(struct patching *patching, const struct doc 
 
 // ---- applying the patch
 
-// Clients that send application/json know a service without the operation "test". So a patch that has no other operation, and asks for no
-// change, gets the error of that service.
+// Clients that send application/json know a service without the operation "test". So a patch that has no other operation, and
+// asks for no change, gets the error of that service.
 static enum outcome check_not_tests_only(const struct patching *patching, size_t tests)
 {
 	struct call *call = patching->call;
@@ -275,8 +275,8 @@ static enum outcome owner_of(const struct patching *patching, const struct doc *
 	return call_fail(patching->call, OUTCOME_BAD_DOCUMENT, "owner has to be the name of a tenant, or null");
 }
 
-// Finds the owner that the patch would set, from the object as it is now. That has to be known before the object is locked, because
-// tenants are locked before resources.
+// Finds the owner that the patch would set, from the object as it is now. That has to be known before the object is locked,
+// because tenants are locked before resources.
 static enum outcome find_new_owner(struct patching *patching, const struct ident *ident, struct guard guard)
 {
 	struct registry *registry = patching->call->registry;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Allocations: POST, and the address below a node. Everything else is as for all kinds (resource/); registry/baremetal/allocation.c picks
-// the node.
+// Allocations: POST, and the address below a node. Everything else is as for all kinds (resource/);
+// registry/baremetal/allocation.c picks the node.
 #include "base/base.h"
 
 #include "api/baremetal/common/baremetal.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fake implementations of a node's interfaces, which store what a request sets and need no hardware. A request for a node whose
-// interface has another implementation is refused as if the node's driver did not support the call.
+// The fake implementations of a node's interfaces, which store what a request sets and need no hardware. A request for a node
+// whose interface has another implementation is refused as if the node's driver did not support the call.
 #include "base/base.h"
 
 #include "api/baremetal/common/baremetal.h"

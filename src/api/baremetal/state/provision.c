@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PUT /v1/nodes/NODE/states/provision: what a request may contain, by version. Which verb leads to which state is in registry/baremetal/.
+// PUT /v1/nodes/NODE/states/provision: what a request may contain, by version. Which verb leads to which state is in
+// registry/baremetal/.
 #include "base/base.h"
 
 #include "api/baremetal/common/baremetal.h"
@@ -123,7 +124,8 @@ static enum outcome check_configdrive_object(struct call *call, const struct doc
 	return OUTCOME_OK;
 }
 
-// A URL, or characters of base64 with the blanks that may be between them. As in Ironic, that is not decoded: it finds what was meant to be JSON.
+// A URL, or characters of base64 with the blanks that may be between them. As in Ironic, that is not decoded: it finds what was
+// meant to be JSON.
 static bool is_configdrive_text(struct str text)
 {
 	for (size_t i = 0; i + 2 < text.n; i++) {

@@ -153,8 +153,8 @@ enum outcome delete_maintenance(struct call *call)
 
 // ---- validation
 
-// The result for one interface. If its implementation needs no hardware, it is valid. If it needs hardware, it can't be checked here, and is
-// reported as not supported.
+// The result for one interface. If its implementation needs no hardware, it is valid. If it needs hardware, it can't be checked
+// here, and is reported as not supported.
 static struct doc *validation(struct call *call, const struct resource *node, const struct doc *body, const char *interface)
 {
 	static const char *const idle[] = { "fake", "noop", NULL };

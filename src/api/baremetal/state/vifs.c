@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The VIFs (virtual network interfaces) that are attached to a node, as records: the network interface "noop" connects nothing.
-// They are the member vifs of the stored node, which answers do not show as part of the node: an object with the ids of the VIFs, in the
-// order of their attachment, each with the client's document without the id.
+// They are the member vifs of the stored node, which answers do not show as part of the node: an object with the ids of the VIFs,
+// in the order of their attachment, each with the client's document without the id.
 #include "base/base.h"
 
 #include "api/baremetal/common/baremetal.h"
@@ -45,7 +45,8 @@ struct attachment {
 	struct doc *vif; // the client's document without the id; NULL: the VIF is to be detached
 };
 
-// May VIFs be attached to the node and detached from it? OUTCOME_OK; _BAD_REQUEST: not without hardware; _CONFLICT: it is reserved.
+// May VIFs be attached to the node and detached from it? OUTCOME_OK; _BAD_REQUEST: not without hardware; _CONFLICT: it is
+// reserved.
 static enum outcome check_noop(struct call *call, const struct resource *node, const struct doc *body)
 {
 	if (!str_eq(doc_string(doc_member(body, "network_interface")), STR("noop")))

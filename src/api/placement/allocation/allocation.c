@@ -55,8 +55,8 @@ static void add_resources(struct gathering *all, struct uuid provider, const str
 	}
 }
 
-// Adds all allocations of the member "allocations". Before version 1.12 that is a list, from then on an object whose names are the
-// providers' uuids.
+// Adds all allocations of the member "allocations". Before version 1.12 that is a list, from then on an object whose names are
+// the providers' uuids.
 static void gather(struct gathering *all, const struct doc *allocations)
 {
 	const struct doc *provider;
@@ -81,7 +81,8 @@ static int compare_allocations(const void *a, const void *b)
 	return order != 0 ? order : str_cmp(one->class, other->class);
 }
 
-// Refuses a class that is named twice for one provider. A uuid can be written in several ways, so an object may name a provider twice.
+// Refuses a class that is named twice for one provider. A uuid can be written in several ways, so an object may name a provider
+// twice.
 static enum outcome check_pairs(struct gathering *all)
 {
 	if (all->n > 1)
@@ -197,8 +198,8 @@ enum outcome delete_allocations(struct call *call)
 
 // ---- answers
 
-// A list of allocations that is being written: an object with a member for each provider, or each consumer. That is an object itself,
-// whose member "resources" has the classes.
+// A list of allocations that is being written: an object with a member for each provider, or each consumer. That is an object
+// itself, whose member "resources" has the classes.
 struct listing {
 	struct placement_long answer;
 	bool of_consumer;         // the list is of one consumer, so its members are providers; else they are consumers

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GET /allocation_candidates. Each candidate, and then each summary of a tree, is written as soon as it is found, and a long answer is
-// moved to a file meanwhile. So the request's memory holds neither all candidates nor all trees.
+// GET /allocation_candidates. Each candidate, and then each summary of a tree, is written as soon as it is found, and a long
+// answer is moved to a file meanwhile. So the request's memory holds neither all candidates nor all trees.
 #include "base/base.h"
 
 #include "api/placement/candidate/candidate.h"
@@ -59,7 +59,8 @@ static bool is_given_before(const struct candidate *candidate, size_t at, size_t
 	return false;
 }
 
-// Appends what the provider of part `at` gives to all parts together: for each resource class the sum, where the class first occurs.
+// Appends what the provider of part `at` gives to all parts together: for each resource class the sum, where the class first
+// occurs.
 static void add_resources(struct answer *answer, const struct candidates *candidates, const struct candidate *candidate,
 	size_t at)
 {

@@ -192,8 +192,8 @@ static struct str last_required(const struct group *group)
 	return value;
 }
 
-// Up to 1.38 only the last of several `required` parameters counts, and the others may be anything. It is read where the first one stands, so that
-// of several errors the client gets the one that OpenStack's service would answer with.
+// Up to 1.38 only the last of several `required` parameters counts, and the others may be anything. It is read where the first
+// one stands, so that of several errors the client gets the one that OpenStack's service would answer with.
 static enum outcome take_required(struct group *group, struct str value)
 {
 	if (group->terms.call->version >= VERSION_REQUIRED_ANY)
@@ -333,8 +333,8 @@ static enum outcome take_limit(struct reading *reading, struct str value)
 	return call_fail(call, OUTCOME_BAD_PARAMETER, "Invalid query string parameters: %.*s", STR_ARG(why));
 }
 
-// Reads the parameters of the whole request. Those of groups come later, so that of several errors the client gets the one that OpenStack's
-// service would answer with.
+// Reads the parameters of the whole request. Those of groups come later, so that of several errors the client gets the one that
+// OpenStack's service would answer with.
 static enum outcome take_request_parameters(struct reading *reading)
 {
 	const struct uri *uri = &reading->call->request.uri;
@@ -404,8 +404,8 @@ static void add_quoted(struct buf *out, struct str item)
 	buf_addf(out, "%s'%.*s'", out->n > 0 ? ", " : "", STR_HEAD_ARG(item, SHOWN));
 }
 
-// From 1.36 on, some group must have the parameter resources, and each other group must be named in same_subtree; and that may name only
-// groups that there are.
+// From 1.36 on, some group must have the parameter resources, and each other group must be named in same_subtree; and that may
+// name only groups that there are.
 static enum outcome check_subtrees(struct reading *reading)
 {
 	struct call *call = reading->call;

@@ -79,8 +79,8 @@ static uint32_t next_point(struct str text, size_t *i)
 	return point;
 }
 
-// JSON text with all characters other than ASCII escaped, as in the answers of OpenStack's service: clients search answers for such
-// texts.
+// JSON text with all characters other than ASCII escaped, as in the answers of OpenStack's service: clients search answers for
+// such texts.
 static struct str in_ascii(struct pool *pool, struct str text)
 {
 	struct buf out = buf_new(pool, text.n + text.n / 2);

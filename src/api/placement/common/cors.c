@@ -23,7 +23,8 @@ static bool is_method(struct str method)
 	       str_eq(method, STR("DELETE")) || str_eq(method, STR("PATCH"));
 }
 
-// The origin that the answer allows: the request's, or "*" if all are allowed; p NULL: the request has none, or it is not allowed.
+// The origin that the answer allows: the request's, or "*" if all are allowed; p NULL: the request has none, or it is not
+// allowed.
 static struct str allowed_origin(const struct call *call)
 {
 	struct str origin = str_trim(request_header(&call->request, "origin")), item;

@@ -55,14 +55,15 @@ struct str placement_request_id(struct call *call);
 
 // ---- policy.c
 
-// Does the configured policy allow the caller what this rule is about? There must be a policy. OUTCOME_OK; _FORBIDDEN in Placement's words.
+// Does the configured policy allow the caller what this rule is about? There must be a policy. OUTCOME_OK; _FORBIDDEN in
+// Placement's words.
 enum outcome placement_policy_check(struct call *call, enum placement_rule rule, const struct oslo_target *target);
 
 // ---- cors.c: requests of web pages from other origins
 
-// Answers OPTIONS, by which a browser asks whether a page of another origin may send a request (a preflight request): false if the request has
-// another method, or if the setting names no origin. Otherwise sets 200 in the response, with the header fields that allow the request if the
-// origin, the method and the header fields that it asks for are allowed. No credential is needed.
+// Answers OPTIONS, by which a browser asks whether a page of another origin may send a request (a preflight request): false if
+// the request has another method, or if the setting names no origin. Otherwise sets 200 in the response, with the header fields
+// that allow the request if the origin, the method and the header fields that it asks for are allowed. No credential is needed.
 bool placement_cors_answer_options(struct call *call);
 // Adds the header fields to an answer of any other method that let a page of an allowed origin read it.
 void placement_cors_leave(struct call *call);
@@ -101,8 +102,8 @@ struct placement_long {
 };
 // Begins an answer, and drops what the response has of one that was begun before.
 struct placement_long placement_long_begin(struct call *call);
-// To be called after each element. json may be empty afterwards, so whether a comma is needed has to be decided by n. False: the answer is
-// too long, and placement_long_end() will fail.
+// To be called after each element. json may be empty afterwards, so whether a comma is needed has to be decided by n. False: the
+// answer is too long, and placement_long_end() will fail.
 bool placement_long_next(struct placement_long *answer);
 // Sets the answer, as placement_answer_json() does. OUTCOME_OK; _TOO_COSTLY: it has more than 256 MiB.
 enum outcome placement_long_end(struct placement_long *answer);

@@ -40,7 +40,8 @@ static bool is_type_or_all(const void *arg, struct str text)
 
 const struct json_rule class_pattern = { "^[A-Z0-9_]+$", is_word, NULL };
 const struct json_rule custom_class_pattern = { "^CUSTOM_[A-Z0-9_]+$", is_custom_word, NULL };
-// The text is that of OpenStack's service. The rule is stricter: 36 digits and dashes that are no uuid are refused with this text, too.
+// The text is that of OpenStack's service. The rule is stricter: 36 digits and dashes that are no uuid are refused with this
+// text, too.
 const struct json_rule uuid_pattern = { "^[0-9a-fA-F-]{36}$", is_uuid, NULL };
 // Without "$" behind "all", as in OpenStack's service: no consumers have another type that begins so.
 static const struct json_rule type_or_all_pattern = { "^[A-Z0-9_]+$|^all|^unknown$", is_type_or_all, NULL };

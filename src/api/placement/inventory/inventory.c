@@ -72,8 +72,8 @@ static struct inventory take_inventory(const struct doc *doc, struct str class)
 	return inventory;
 }
 
-// An inventory whose class has a name that no class can have. The registry refuses the name, after the generation and the capacities
-// of all inventories; the value, which no schema has checked, must not be refused before.
+// An inventory whose class has a name that no class can have. The registry refuses the name, after the generation and the
+// capacities of all inventories; the value, which no schema has checked, must not be refused before.
 static struct inventory take_unknown(struct str class)
 {
 	return (struct inventory){
@@ -243,8 +243,8 @@ struct writing {
 	struct provider provider;      // as it is after the write
 };
 
-// Reads the address, the body (schema NULL: it has none) and the preconditions. The generation in the body of a POST is none, as in OpenStack's
-// service: POST replaces nothing, and is refused if the class has an inventory.
+// Reads the address, the body (schema NULL: it has none) and the preconditions. The generation in the body of a POST is none, as
+// in OpenStack's service: POST replaces nothing, and is refused if the class has an inventory.
 static enum outcome begin(struct call *call, const struct json_schema *schema, struct writing *writing)
 {
 	enum outcome outcome = provider_uid(call, &writing->uid);

@@ -63,8 +63,8 @@ static enum outcome take_resources(struct reading *reading, struct str value)
 
 enum { NEVER = VERSION_MAX + 1 };
 
-// One row for each parameter. The condition that it stands for is in sql/statements/provider_lists.sql; a parameter with a single value is
-// a member of provider_plain there.
+// One row for each parameter. The condition that it stands for is in sql/statements/provider_lists.sql; a parameter with a single
+// value is a member of provider_plain there.
 static const struct filter {
 	struct json_property property; // the parameter, and the syntax of its value
 	unsigned since;                // the microversion that introduced the parameter

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For the files of api/placement/ only: the parameters member_of, required and resources, which lists of providers and requests for
-// candidates have in common, by microversion.
+// For the files of api/placement/ only: the parameters member_of, required and resources, which lists of providers and requests
+// for candidates have in common, by microversion.
 #ifndef TENURE_API_PLACEMENT_PROVIDER_TERMS_H
 #define TENURE_API_PLACEMENT_PROVIDER_TERMS_H
 

@@ -8,13 +8,15 @@
 
 // ---- accept.c
 
-// In which form a client gets objects: as they are, as rows of a Table, or as PartialObjectMetadata, which is their metadata alone.
+// In which form a client gets objects: as they are, as rows of a Table, or as PartialObjectMetadata, which is their metadata
+// alone.
 enum answer_as { AS_OBJECT, AS_TABLE, AS_METADATA };
 struct answer_form {
 	enum answer_as as;
 	struct str version; // the apiVersion of the Table or of the PartialObjectMetadata; p NULL for objects
 };
-// The form that Accept prefers. of_list: for a list, for which metadata alone has another name; else for an object or the events of a watch.
+// The form that Accept prefers. of_list: for a list, for which metadata alone has another name; else for an object or the events
+// of a watch.
 struct answer_form answer_wanted_form(const struct call *call, bool of_list);
 // What a Table's rows have of their objects: the parameter includeObject.
 enum table_object answer_included_object(const struct call *call);
@@ -41,11 +43,11 @@ void answer_object_add(struct object_form *form, const struct resource *resource
 // Appends one stored object, without a form for others.
 void answer_object_json(struct call *call, const struct definition *definition, const struct definition_version *version,
 	const struct resource *resource, struct buf *out);
-// Sets the whole answer with its ETag: the object in the form that the client wants (a Table has one row), or its Scale if that is the
-// target's part.
+// Sets the whole answer with its ETag: the object in the form that the client wants (a Table has one row), or its Scale if that
+// is the target's part.
 void answer_object(struct call *call, const struct target *target, const struct resource *resource);
-// The same for an object that a dry run has created: the answer has neither resourceVersion nor etag, since no stored object will ever have
-// these. So a client can send it back to create it.
+// The same for an object that a dry run has created: the answer has neither resourceVersion nor etag, since no stored object will
+// ever have these. So a client can send it back to create it.
 void answer_trial_object(struct call *call, const struct target *target, const struct resource *resource);
 // Sets the answer without an ETag, for an object whose JSON exists already. place: where it is stored, for errors. version: its
 // resourceVersion.
@@ -65,7 +67,8 @@ struct listing {
 void listing_begin(struct listing *listing, struct call *call, const struct target *target);
 // Adds the object with this JSON. place: where it is stored, for errors.
 void listing_add(struct listing *listing, struct stored_place place, struct str object);
-// Ends the list and sets the answer. version: the list's resourceVersion. next: the marker for the next page; p NULL: it is complete.
+// Ends the list and sets the answer. version: the list's resourceVersion. next: the marker for the next page; p NULL: it is
+// complete.
 void listing_end(struct listing *listing, uint64_t version, struct str next);
 
 #endif

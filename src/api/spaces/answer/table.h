@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The forms of meta.k8s.io: the metadata of objects alone, and Tables, which kubectl prints: their rows are objects. Columns are those of a built-in kind, or those that a
-// custom type lists in additionalPrinterColumns.
+// The forms of meta.k8s.io: the metadata of objects alone, and Tables, which kubectl prints: their rows are objects. Columns are
+// those of a built-in kind, or those that a custom type lists in additionalPrinterColumns.
 #ifndef TENURE_API_SPACES_ANSWER_TABLE_H
 #define TENURE_API_SPACES_ANSWER_TABLE_H
 

@@ -180,8 +180,8 @@ static enum outcome check_scope(struct call *call, struct target *target)
 	return OUTCOME_OK;
 }
 
-// Notes for the access log which tenant's space the request is about, since a path need not name it. A request for a Tenant object is
-// about the tenant of that name, if this caller may ask about that one.
+// Notes for the access log which tenant's space the request is about, since a path need not name it. A request for a Tenant
+// object is about the tenant of that name, if this caller may ask about that one.
 static void note_tenant(struct call *call, unsigned verb, const struct target *target, struct str plural)
 {
 	if (!str_eq(plural, STR("tenants")) || call_param(call, "group").p != NULL) {

@@ -33,10 +33,11 @@ struct target {
 	enum part part;
 };
 
-// The caller's tenant; TENANT_SYSTEM for an operator, and for a caller without tenant who may read everything; "" for any other caller without
-// tenant.
+// The caller's tenant; TENANT_SYSTEM for an operator, and for a caller without tenant who may read everything; "" for any other
+// caller without tenant.
 struct str spaces_caller_tenant(const struct call *call);
-// May the caller do with this verb what an operator may: is it an operator, or does the verb only read and the caller may read everything?
+// May the caller do with this verb what an operator may: is it an operator, or does the verb only read and the caller may read
+// everything?
 bool spaces_may_as_operator(const struct call *call, unsigned verb);
 // The tenant that the address names. OUTCOME_OK; _BAD_REQUEST with call->problem set: the address means all tenants.
 enum outcome target_read_one_tenant(struct call *call, struct str *tenant);
@@ -46,8 +47,8 @@ enum outcome target_read_one_tenant(struct call *call, struct str *tenant);
 enum outcome spaces_read_target(struct call *call, unsigned verb, struct target *target);
 // The role that a verb needs on objects of a type: that of type_role_needed(); tenants are changed by admins. verb: one.
 enum role spaces_role_needed(const struct definition *definition, unsigned verb);
-// Has the caller the role that this verb needs on an object of this type? The method of the WADL asks for less, since it serves all
-// types. OUTCOME_OK; OUTCOME_FORBIDDEN with call->problem set.
+// Has the caller the role that this verb needs on an object of this type? The method of the WADL asks for less, since it serves
+// all types. OUTCOME_OK; OUTCOME_FORBIDDEN with call->problem set.
 enum outcome spaces_check_role(struct call *call, const struct definition *definition, unsigned verb);
 // Adds a Warning header if the requested version is deprecated.
 void target_warn_if_deprecated(struct call *call, const struct target *target);
@@ -65,8 +66,8 @@ bool definition_is_namespaced(const struct definition *definition);
 struct str type_group_version(struct pool *pool, struct str group, struct str version);
 // "configmaps", "widgets.example.com".
 struct str type_qualified_name(struct pool *pool, const struct definition *definition);
-// The full path of an object in pool, each segment percent-encoded; if name p is NULL, of the collection. The system tenant's space
-// has no name in a path.
+// The full path of an object in pool, each segment percent-encoded; if name p is NULL, of the collection. The system tenant's
+// space has no name in a path.
 struct str spaces_object_path(struct pool *pool, const struct definition *definition, const struct definition_version *version,
 	struct str tenant, struct str space, struct str name);
 
@@ -140,8 +141,8 @@ enum outcome spaces_fail_absent(struct call *call, struct str group, struct str 
 enum outcome spaces_fail_exists(struct call *call, const struct target *target, struct str name);
 // The object has another version than the client gave. Returns OUTCOME_CONFLICT.
 enum outcome spaces_fail_modified(struct call *call, const struct target *target, struct str name);
-// Returns OUTCOME_BAD_DOCUMENT with the faults, of which there must be some, as causes: answered as 422 Invalid. definition NULL: the
-// faults are in the request, not in an object.
+// Returns OUTCOME_BAD_DOCUMENT with the faults, of which there must be some, as causes: answered as 422 Invalid. definition NULL:
+// the faults are in the request, not in an object.
 enum outcome spaces_fail_invalid(struct call *call, const struct definition *definition, struct str name,
 	const struct field_faults *faults);
 // Rewords the registry's outcome for this API: _MOVED and _GONE become "not found", and faults that a type's rules found become

@@ -215,8 +215,8 @@ struct failure {
 	const char *reason;
 };
 
-// Is the request for another tenant's space? The policy step, which knows only the tenant in the path, answers it by "not found". In
-// this API the answer is 403, whether or not the space exists.
+// Is the request for another tenant's space? The policy step, which knows only the tenant in the path, answers it by "not found".
+// In this API the answer is 403, whether or not the space exists.
 static bool is_stranger(const struct call *call, enum outcome outcome, const struct problem *problem)
 {
 	return outcome == OUTCOME_NOT_FOUND && problem->detail.n == 0 && call->match.method != NULL &&

@@ -210,8 +210,8 @@ unsigned definition_verbs_for_caller(const struct call *call, const struct defin
 	return verbs_of_process(call, verbs);
 }
 
-// The verbs that discovery names. If a type is only announced to the caller, they are all that the type has: a client that finds a
-// verb missing gives no reason, whereas a request is answered with the reason why it is refused.
+// The verbs that discovery names. If a type is only announced to the caller, they are all that the type has: a client that finds
+// a verb missing gives no reason, whereas a request is answered with the reason why it is refused.
 static unsigned verbs_named(const struct call *call, const struct definition *definition)
 {
 	return definition->announced ? verbs_of_process(call, definition->verbs) :
@@ -366,8 +366,8 @@ static struct openapi_type described(struct registry *registry, const struct def
 	};
 }
 
-// Does the client want the document as JSON? kubectl asks for protobuf by a name that is not a valid media type, because of its '@',
-// so media_is() can't find it. If Accept contains that name, the client wants nothing else.
+// Does the client want the document as JSON? kubectl asks for protobuf by a name that is not a valid media type, because of its
+// '@', so media_is() can't find it. If Accept contains that name, the client wants nothing else.
 static bool wants_json(const struct call *call)
 {
 	struct str accept = request_header(&call->request, "accept");

@@ -24,9 +24,8 @@ struct verb_name {
 extern const struct verb_name verb_names[]; // ends with a name of NULL
 // The verbs of a type that this caller could use if its role sufficed: without watch if this process can't hand a request over.
 unsigned definition_verbs_for_caller(const struct call *call, const struct definition *definition);
-// The definitions of all types that the caller's tenant has, and of those that are announced to it (definition_announced()), ordered by
-// group and plural. OUTCOME_OK; _FORBIDDEN: the caller is of
-// no tenant; or that of a failed statement.
+// The definitions of all types that the caller's tenant has, and of those that are announced to it (definition_announced()),
+// ordered by group and plural. OUTCOME_OK; _FORBIDDEN: the caller is of no tenant; or that of a failed statement.
 enum outcome discovery_read_definitions(struct call *call, const struct definition *const **list, size_t *n);
 
 // ---- explain.c

@@ -117,8 +117,8 @@ static void answer_about(struct call *call, const struct definition *definition,
 		*reason = STR("the role of this user in its tenant does not reach that far");
 }
 
-// Does the question ask for a change of a definition that the operator forces on the caller's tenant? *forced: yes, which is refused
-// (object_check_forced()). OUTCOME_OK, or that of a failed statement.
+// Does the question ask for a change of a definition that the operator forces on the caller's tenant? *forced: yes, which is
+// refused (object_check_forced()). OUTCOME_OK, or that of a failed statement.
 static enum outcome find_forced(struct call *call, const struct definition *definition, const struct question *question, bool *forced)
 {
 	struct str tenant = spaces_caller_tenant(call);
@@ -319,7 +319,8 @@ static struct doc *rules_doc(struct call *call, const struct definition *const *
 	struct pool *pool = call->pool;
 	struct doc *rules = doc_new_array(pool);
 
-	// Operators may do everything, not only in their own space and with the types that apply to it; and who reads everything may read so.
+	// Operators may do everything, not only in their own space and with the types that apply to it; and who reads everything
+	// may read so.
 	if (call->who.role == ROLE_OPERATOR)
 		new_rule(pool, rules, list_of(pool, STR("*")), STR("*"), STR("*"));
 	else if (call->who.reads_all)

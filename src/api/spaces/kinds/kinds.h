@@ -7,12 +7,12 @@
 
 // ---- form.c
 
-// Have the members of a built-in object's body the types that its kind requires? before: the stored body, NULL for a new object; what
-// stays as it is stored is not refused. OUTCOME_OK; _BAD_DOCUMENT, answered as 422 Invalid with the paths of the faults.
+// Have the members of a built-in object's body the types that its kind requires? before: the stored body, NULL for a new object;
+// what stays as it is stored is not refused. OUTCOME_OK; _BAD_DOCUMENT, answered as 422 Invalid with the paths of the faults.
 enum outcome builtin_check_form(const struct change_of_object *change, const struct doc *body, const struct doc *before);
-// Sets null in the body's maps of texts and of bytes to "", in the body itself, as Kubernetes reads it: else a client that writes back
-// what it has read would change the object. before: the stored body, NULL for a new object; a map that is as it is stored is left alone.
-// No other tree may share parts of body, which must have passed builtin_check_form().
+// Sets null in the body's maps of texts and of bytes to "", in the body itself, as Kubernetes reads it: else a client that writes
+// back what it has read would change the object. before: the stored body, NULL for a new object; a map that is as it is stored is
+// left alone. No other tree may share parts of body, which must have passed builtin_check_form().
 void builtin_fill_maps(struct pool *pool, const struct definition *definition, struct doc *body, const struct doc *before);
 // Sets the defaults of the body's kind, in the body itself: a secret is Opaque, a port TCP. No other tree may share its parts.
 void builtin_set_defaults(struct pool *pool, const struct definition *definition, struct doc *body);
@@ -49,8 +49,8 @@ enum outcome kind_read_namespace_status(const struct change_of_object *change, c
 
 // Adds the faults of the name of a new object of that type.
 void check_name(const struct definition *definition, struct str name, struct field_faults *faults);
-// Each of the next four adds the faults of the member of metadata that it is named for. before: the member as it is stored, which is of any
-// kind; NULL: it is new. Labels, annotations and finalizers that are in it already are not looked at.
+// Each of the next four adds the faults of the member of metadata that it is named for. before: the member as it is stored, which
+// is of any kind; NULL: it is new. Labels, annotations and finalizers that are in it already are not looked at.
 void check_labels(const struct doc *labels, const struct doc *before, struct field_faults *faults);
 void check_annotations(const struct doc *annotations, const struct doc *before, struct field_faults *faults);
 void check_finalizers(const struct doc *finalizers, const struct doc *before, struct field_faults *faults);

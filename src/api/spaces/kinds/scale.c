@@ -8,8 +8,8 @@
 #include "base/buf.h"
 #include "base/pool.h"
 
-// REPLICAS_NONE stands in a Scale that is patched where the object has no number of replicas: as Kubernetes does it, so that a patch of something
-// else does not scale to 0. (A PUT without a number means 0, as Go's clients leave that out.)
+// REPLICAS_NONE stands in a Scale that is patched where the object has no number of replicas: as Kubernetes does it, so that a
+// patch of something else does not scale to 0. (A PUT without a number means 0, as Go's clients leave that out.)
 #define REPLICAS_NONE INT32_MIN
 enum { REPLICAS_MAX = INT32_MAX };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Determines the version (resourceVersion) of objects that were read: a watch from that version sends all changes that the reading
-// does not contain, and none that it contains.
+// Determines the version (resourceVersion) of objects that were read: a watch from that version sends all changes that the
+// reading does not contain, and none that it contains.
 #ifndef TENURE_API_SPACES_OBJECT_AS_OF_H
 #define TENURE_API_SPACES_OBJECT_AS_OF_H
 
@@ -12,8 +12,8 @@ struct sighting {
 	uint64_t id, changed;
 };
 
-// One reading of objects: as_of_begin() before the first object is read, as_of_note() for every object, selected or not, as_of_end()
-// after the last one.
+// One reading of objects: as_of_begin() before the first object is read, as_of_note() for every object, selected or not,
+// as_of_end() after the last one.
 struct as_of {
 	struct call *call;
 	const struct target *target;
@@ -45,9 +45,9 @@ void as_of_note_page_end(struct as_of *as_of);
 // mixed two states of the log, so no version fits it; reading again may help (as_of_restart()). May wait up to 0.1 seconds since
 // as_of_begin(). OUTCOME_OK, or the database's outcome.
 enum outcome as_of_end(struct as_of *as_of, uint64_t *version, bool *exact, bool *again);
-// Instead of as_of_end(): *same tells whether everything that was read is unchanged since that version. A tenant's list of definitions
-// counts as changed if any definition of the system has changed, since it shows those that are forced. May wait as as_of_end() does.
-// OUTCOME_OK, or the database's outcome.
+// Instead of as_of_end(): *same tells whether everything that was read is unchanged since that version. A tenant's list of
+// definitions counts as changed if any definition of the system has changed, since it shows those that are forced. May wait as
+// as_of_end() does. OUTCOME_OK, or the database's outcome.
 enum outcome as_of_is_unchanged(struct as_of *as_of, uint64_t version, bool *same);
 
 #endif

@@ -65,8 +65,8 @@ static enum outcome check_kind(struct call *call, const struct target *target, c
 	return OUTCOME_OK;
 }
 
-// These members must be strings if they are present: a name of another type must not lead to a generated name, nor a version or uid of
-// another type to a write without that precondition.
+// These members must be strings if they are present: a name of another type must not lead to a generated name, nor a version or
+// uid of another type to a write without that precondition.
 static enum outcome check_texts(struct call *call, const struct doc *object)
 {
 	static const char *const names[] = { "name", "generateName", "resourceVersion", "uid" };
@@ -175,8 +175,8 @@ static enum outcome check_same(const struct change_of_object *change, const char
 {
 	if (value != NULL && doc_kind(value) != DOC_STRING)
 		return call_fail(change->call, OUTCOME_BAD_DOCUMENT, "metadata.%s must be a string", name);
-	// As in Kubernetes, an object that stands in no namespace loses the one that it was sent with: manifests are made by tools that
-	// write the namespace into all objects.
+	// As in Kubernetes, an object that stands in no namespace loses the one that it was sent with: manifests are made by
+	// tools that write the namespace into all objects.
 	if (strcmp(name, "namespace") == 0 && !definition_is_namespaced(change->target->definition))
 		return OUTCOME_OK;
 	if (value == NULL || doc_string(value).n == 0 || str_eq(doc_string(value), is))
@@ -211,7 +211,8 @@ static bool keeps_metadata(const struct change_of_object *change)
 	return change->target->part == PART_STATUS || change->target->part == PART_SCALE;
 }
 
-// A copy of a member as it is stored. A null label or annotation becomes "", as in Kubernetes, which reads both as maps of strings.
+// A copy of a member as it is stored. A null label or annotation becomes "", as in Kubernetes, which reads both as maps of
+// strings.
 static struct doc *received_member(struct pool *pool, const struct doc_iter *it)
 {
 	struct doc *copy = doc_copy(pool, it->value);
@@ -265,8 +266,8 @@ static void check_metadata(const struct doc *meta, const struct doc *before, str
 	}
 }
 
-// A replacement whose metadata does not have `locked` keeps the stored lock: a typed client of Kubernetes, which does not know the member,
-// can't send it back, and does not mean to unlock the object. False or null unlocks it.
+// A replacement whose metadata does not have `locked` keeps the stored lock: a typed client of Kubernetes, which does not know
+// the member, can't send it back, and does not mean to unlock the object. False or null unlocks it.
 static void keep_lock(const struct change_of_object *change, const struct doc *metadata, const struct doc *before, struct doc *meta)
 {
 	const struct doc *sent, *stored;
@@ -368,8 +369,8 @@ static void keep_status(const struct change_of_object *change, struct doc *body,
 	}
 }
 
-// A replacement of a definition that does not have spec.applicableRange keeps the stored range: a typed client of Kubernetes, which does not
-// know the member, can't send it back, and does not mean to end the sharing. Null or an empty list ends it.
+// A replacement of a definition that does not have spec.applicableRange keeps the stored range: a typed client of Kubernetes,
+// which does not know the member, can't send it back, and does not mean to end the sharing. Null or an empty list ends it.
 static void keep_range(struct pool *pool, const struct doc *stored, struct doc *body)
 {
 	const struct doc *stored_spec, *range, *sent;
@@ -380,8 +381,8 @@ static void keep_range(struct pool *pool, const struct doc *stored, struct doc *
 		doc_set(spec, STR("applicableRange"), doc_copy(pool, range));
 }
 
-// If status is a separate part, a write of the whole object does not change it, and a write of the part changes nothing else. Nor does a
-// write of the whole object take away what a controller has set, if its type says so.
+// If status is a separate part, a write of the whole object does not change it, and a write of the part changes nothing else. Nor
+// does a write of the whole object take away what a controller has set, if its type says so.
 static struct doc *part_of_body(const struct change_of_object *change, struct doc *body, const struct doc *stored)
 {
 	const struct type_parts *parts = type_parts(change->target->definition->type);

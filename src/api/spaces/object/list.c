@@ -83,8 +83,8 @@ static void make_room(struct buf *into, const struct resource *list, size_t n)
 	(void)buf_more(into, room);
 }
 
-// Reads one page, and calls take() for the selected objects until the visit ends. *marker: the last object that was looked at; as it
-// was if there is none.
+// Reads one page, and calls take() for the selected objects until the visit ends. *marker: the last object that was looked at; as
+// it was if there is none.
 static enum outcome take_page(const struct visit *visit, struct object_form *form, struct resource_query *query, bool *more,
 	enum visit_next *then, struct str *marker)
 {
@@ -227,8 +227,8 @@ struct listed {
 	bool too_large;
 };
 
-// Adds an object to the page, and ends the reading if the page is full. limit is only a maximum, so a page may end before the object
-// that would make it too large; a list without limit is refused then.
+// Adds an object to the page, and ends the reading if the page is full. limit is only a maximum, so a page may end before the
+// object that would make it too large; a list without limit is refused then.
 static enum visit_next add_to_page(struct listed *listed, struct stored_place place, struct str object)
 {
 	uint64_t limit = listed->query->limit;
@@ -271,8 +271,8 @@ static enum visit_next list_tenant(void *arg, const struct tenant *tenant, struc
 	return add_to_page(listed, place, object);
 }
 
-// Writes one page of a list; forced definitions follow the last object. *next: the marker at which the list goes on; p NULL: it is
-// complete.
+// Writes one page of a list; forced definitions follow the last object. *next: the marker at which the list goes on; p NULL: it
+// is complete.
 static enum outcome list_some(struct listed *listed, struct call *call, const struct target *target, struct as_of *as_of,
 	struct str *next)
 {
@@ -453,8 +453,8 @@ static enum outcome begin_delete_all(struct call *call, struct target *target, s
 	return outcome;
 }
 
-// The value of metadata.continue, by which the client deletes the objects after that marker. Each object was locked and deleted by
-// itself, so the list has no version, but a token has to have one (read_continue()): the newest.
+// The value of metadata.continue, by which the client deletes the objects after that marker. Each object was locked and deleted
+// by itself, so the list has no version, but a token has to have one (read_continue()): the newest.
 static enum outcome continue_after(struct call *call, struct str marker, struct str *token)
 {
 	struct log_place place;

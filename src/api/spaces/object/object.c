@@ -184,8 +184,8 @@ static enum outcome change_with(struct call *call, const struct target *target, 
 	struct guard guard = conditions_guard(conditions);
 	struct resource resource;
 
-	// A resourceVersion in the body serves as a precondition, like If-Match: object_check_version() checks it. A JSON Patch is an
-	// array, which has none.
+	// A resourceVersion in the body serves as a precondition, like If-Match: object_check_version() checks it. A JSON Patch
+	// is an array, which has none.
 	if (object_said_version(change->document).n > 0)
 		guard.prevents_lost_update = true;
 	if (!target->definition->stored)

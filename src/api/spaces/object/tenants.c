@@ -134,8 +134,8 @@ static enum outcome visit_tenant(const struct tenants_visit *visit, struct str n
 	return outcome == OUTCOME_NOT_FOUND || outcome == OUTCOME_GONE ? OUTCOME_OK : outcome;
 }
 
-// Reads one page behind *last into call->scratch, and calls take() for its tenants until the visit ends. *last: the last tenant that was
-// looked at, in call->pool; as it was if there is none. page->more: there are others behind that one.
+// Reads one page behind *last into call->scratch, and calls take() for its tenants until the visit ends. *last: the last tenant
+// that was looked at, in call->pool; as it was if there is none. page->more: there are others behind that one.
 static enum outcome take_tenants(const struct tenants_visit *visit, struct str *last, struct tenant_page *page,
 	enum visit_next *then)
 {
@@ -201,8 +201,8 @@ static bool has_word(const struct doc *words, struct str name)
 	return false;
 }
 
-// Divides annotations into words, which the tenant's metadata can hold, and all others. Sorts them by name, so that the same annotations
-// always give the same text.
+// Divides annotations into words, which the tenant's metadata can hold, and all others. Sorts them by name, so that the same
+// annotations always give the same text.
 static void split_annotations(struct pool *pool, const struct doc *annotations, struct doc *words, struct doc *others)
 {
 	size_t n = doc_length(annotations), bytes = 0, i = 0;
@@ -229,8 +229,8 @@ static void keep(struct pool *pool, struct doc *object, const struct doc *from, 
 		doc_set(object, str_c(name), doc_copy(pool, value));
 }
 
-// What the registry stores of a Tenant object. current: the object as it is; NULL: it is new. OUTCOME_OK, or _BAD_DOCUMENT, _BAD_REQUEST
-// with call->problem set.
+// What the registry stores of a Tenant object. current: the object as it is; NULL: it is new. OUTCOME_OK, or _BAD_DOCUMENT,
+// _BAD_REQUEST with call->problem set.
 static enum outcome tenant_content_of(const struct change_of_object *change, const struct doc *whole, const struct doc *current,
 	struct tenant_content *content)
 {

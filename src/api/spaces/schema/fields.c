@@ -106,8 +106,8 @@ static void find_rules(const struct doc *value, const struct field_path *at, str
 	}
 }
 
-// Adds to idle the paths of printer columns that can't be read: such columns have no values. from: a version of a definition; or its spec,
-// which in v1beta1 has columns for all versions.
+// Adds to idle the paths of printer columns that can't be read: such columns have no values. from: a version of a definition; or
+// its spec, which in v1beta1 has columns for all versions.
 static void find_columns(struct pool *pool, const struct doc *from, const struct field_path *at, struct field_faults *idle)
 {
 	static const struct str names[] = { STR_INIT("jsonPath"), STR_INIT("JSONPath") }; // of v1 and of v1beta1

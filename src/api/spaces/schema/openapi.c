@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the document: a definition of each type with a schema, and the path of each type's objects with what clients look for there.
+// Writes the document: a definition of each type with a schema, and the path of each type's objects with what clients look for
+// there.
 #include "base/base.h"
 
 #include "api/spaces/schema/openapi_internal.h"
@@ -317,8 +318,8 @@ static void add_parameter(struct buf *out, const char *name)
 	openapi_proto_end(out, item);
 }
 
-// kubectl takes the parameters of a type's PATCH for those of all its writes. Without fieldValidation it would validate objects itself,
-// by the schemas in this document, and never show what the server says.
+// kubectl takes the parameters of a type's PATCH for those of all its writes. Without fieldValidation it would validate objects
+// itself, by the schemas in this document, and never show what the server says.
 static void add_path(struct pool *pool, const struct openapi_type *type, struct buf *out)
 {
 	static const char *const parameters[] = { "dryRun", "fieldValidation" };

@@ -189,8 +189,8 @@ static enum outcome read_watch(struct watch_begun *begun)
 	return OUTCOME_OK;
 }
 
-// Finds the position at which the watch begins. *expired: the log does not have all changes since the client's version any more, or
-// the version is of another log.
+// Finds the position at which the watch begins. *expired: the log does not have all changes since the client's version any more,
+// or the version is of another log.
 static enum outcome find_position(struct watch_begun *begun, bool *expired)
 {
 	struct log_place place;
@@ -328,8 +328,8 @@ static enum outcome send_all_objects(struct watch_begun *begun)
 	return outcome == OUTCOME_OK && !exact ? visit_first(begun, NULL) : outcome;
 }
 
-// A client that resumes from a version has the objects that were selected at that version, so nothing is read for it: of each later
-// change the log has what selectors saw before it.
+// A client that resumes from a version has the objects that were selected at that version, so nothing is read for it: of each
+// later change the log has what selectors saw before it.
 static enum outcome send_initial_events(struct watch_begun *begun)
 {
 	enum outcome outcome = OUTCOME_OK;

@@ -246,8 +246,9 @@ bool watcher_needs_state_before(const struct watcher *watcher, const struct stre
 	       find_known(watcher, streamed_change_is_of_tenant(change) ? change->tenant_id : change->resource.id) == NULL;
 }
 
-// A tenant that was purged since is looked for by the name that it had: no other change says that its objects are gone. A watch of its successor of
-// that name, from before that one was made, lists again without need. A watch of Tenants is told of the deletion by an event.
+// A tenant that was purged since is looked for by the name that it had: no other change says that its objects are gone. A watch
+// of its successor of that name, from before that one was made, lists again without need. A watch of Tenants is told of the
+// deletion by an event.
 bool watcher_is_invalidated(const struct watcher *watcher, const struct streamed_change *change)
 {
 	struct str tenant = watcher->head.tenants ? change->tenant : tenant_name(change);
@@ -456,8 +457,8 @@ static void keep_known(struct watcher *watcher, const struct streamed_change *ch
 		add_known(watcher, known_id(change), has ? KNOWN_CHOSEN : KNOWN_ABSENT);
 }
 
-// Adds the event of a change after which the object exists. comes: the change brought the object to the watched space. OUTCOME_OK;
-// _GONE as find_had().
+// Adds the event of a change after which the object exists. comes: the change brought the object to the watched space.
+// OUTCOME_OK; _GONE as find_had().
 static enum outcome tell_present(const struct telling *telling, const struct streamed_change *change, bool comes)
 {
 	struct watcher *watcher = telling->watcher;
