@@ -4,17 +4,16 @@
 #include "fuzz.h"
 
 #include "base/config/config.h"
-#include "registry/watch/change_stream.h"
+#include "registry/log/log_position.h"
 
-static enum outcome bounds(struct registry *registry, uint64_t *oldest, uint64_t *newest)
+static enum outcome place_in_log(uint64_t position, struct log_place *place)
 {
-	UNUSED(registry);
-	*oldest = 100;
-	*newest = 1000;
+	*place = (struct log_place){ .oldest = 100, .newest = 1000 };
+	place->position = position > place->newest ? LOG_POSITION_AHEAD : position + 1 < place->oldest ? LOG_POSITION_PURGED : LOG_POSITION_KEPT;
 	return OUTCOME_OK;
 }
 // The log's, which is in the database.
-#define change_stream_bounds(...) bounds(__VA_ARGS__)
+#define log_position_find(registry, position, place) place_in_log(position, place)
 #include "api/spaces/object/list.c"
 
 static void fuzz_one(struct pool *pool, struct str input)

@@ -5,6 +5,7 @@
 #ifndef TENURE_API_SPACES_WATCH_INTERNAL_H
 #define TENURE_API_SPACES_WATCH_INTERNAL_H
 
+#include "api/spaces/answer/answer.h"
 #include "api/spaces/common/spaces.h"
 #include "api/spaces/watch/watcher.h"
 
