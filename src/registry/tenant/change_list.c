@@ -133,7 +133,7 @@ static enum outcome check_position(struct registry *registry, uint64_t above, ui
 		*oldest = place.oldest;
 	if (place.position != LOG_POSITION_LOST && place.position != LOG_POSITION_AHEAD)
 		return OUTCOME_OK;
-	return registry_fail(registry, OUTCOME_GONE, "the change log has no change %llu: it was lost when the database was restored. Read again what you know of "
+	return registry_fail(registry, OUTCOME_GONE, "the change log has no change %llu: it never was, or was lost when the database was restored. Read again what you know of "
 		"the tenant, and begin with after=0", (unsigned long long)above);
 }
 
